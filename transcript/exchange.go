@@ -1,0 +1,126 @@
+package transcript
+
+import "time"
+
+// Dialect names one provider API. Vendors that speak another's API share its
+// dialect.
+type Dialect string
+
+// The dialects that are known. An exchange of dialect Unknown is recorded,
+// forwarded and shown raw.
+const (
+	Chat      Dialect = "chat"      // OpenAI Chat Completions
+	Responses Dialect = "responses" // OpenAI Responses
+	Messages  Dialect = "messages"  // Anthropic Messages
+	Unknown   Dialect = "unknown"
+)
+
+// Outcome says how an exchange ended.
+type Outcome string
+
+// The outcomes of an exchange.
+const (
+	OK               Outcome = "ok"
+	HTTPError        Outcome = "http_error"        // the status is 4xx or 5xx
+	StreamError      Outcome = "stream_error"      // an error event after a 2xx status
+	UpstreamReset    Outcome = "upstream_reset"    // no answer, or one that broke off
+	ClientDisconnect Outcome = "client_disconnect" // the client hung up before the end
+	RecorderCrashed  Outcome = "recorder_crashed"  // found cut in a spool
+	RecorderStopped  Outcome = "recorder_stopped"  // cut by our own shutdown
+	InProgress       Outcome = "in_progress"
+)
+
+// Exchange is one HTTP request and its response. The first group of fields is
+// what the wire showed and never changes; the second is derived from it and
+// can be derived again.
+type Exchange struct {
+	ID        string // UUID v7, given by the recorder
+	N         int64  // its number in this database, from 1; shown as xN
+	StartedAt time.Time
+	EndedAt   time.Time // zero while it is in progress
+	Upstream  string    // the configured name of the upstream
+	Method    string
+	URL       string // the URL that was called, credentials redacted
+	Status    int    // 0 when there was no answer
+	Outcome   Outcome
+	Lossy     bool   // bytes passed that could not be recorded
+	Error     *Error // what the transport or the provider said, if it failed
+	Request   Message
+	Response  Message
+	Timing    Timing
+
+	Dialect       Dialect
+	Stream        bool // the answer was an event stream
+	Complete      bool // the answer's own end was seen
+	Model         string
+	ResponseModel string
+	ResponseID    string
+	FinishReason  string
+	Usage         *Usage
+	Preview       string // the start of the last user text, on one line
+	Calls         int    // tool calls in the answer that a client must run
+	Results       int    // tool results in the request that the history before did not hold
+	Warnings      []string
+	Link          Link
+}
+
+// Message is one side of an exchange. Bytes, SHA256 and Chunks are those of
+// the body as it went over the wire, before any content encoding is undone.
+type Message struct {
+	Headers         map[string][]string // credentials redacted
+	Bytes           int64
+	SHA256          string
+	ContentEncoding string
+	DecodeError     string // why the body could not be decoded; empty if it could
+	Body            BodyID
+	Chunks          []Chunk // arrival of the pieces; response only
+}
+
+// Chunk says that the body from Offset on arrived At after the exchange began.
+type Chunk struct {
+	Offset int64
+	At     time.Duration
+}
+
+// Timing is measured from the start of the exchange. Zero means not seen.
+type Timing struct {
+	FirstByte  time.Duration // response header
+	FirstToken time.Duration // first piece of content of a stream
+	Duration   time.Duration
+	Events     int // SSE events in the response
+}
+
+// Error is a failure in the provider's own words, or in the recorder's when
+// there was no answer.
+type Error struct {
+	Type    string `json:"type"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// Usage counts tokens. InputTotal counts every prompt token, cached ones
+// included, whatever the provider's own convention; Output includes reasoning.
+type Usage struct {
+	InputTotal    int64 `json:"input_total"`
+	InputUncached int64 `json:"input_uncached"`
+	CacheRead     int64 `json:"cache_read"`
+	CacheWrite    int64 `json:"cache_write"`
+	Output        int64 `json:"output"`
+	Reasoning     int64 `json:"reasoning"`
+	Total         int64 `json:"total"`
+	Complete      bool  `json:"complete"` // false: the stream was cut, the figures are lower bounds
+}
+
+// Link says which exchange this one continues. Parent is empty where nothing
+// was found.
+type Link struct {
+	Run      string // id of the run
+	Parent   string // id of the exchange whose history this one extends
+	By       string // "history", "previous_response_id", "label" or ""
+	Evidence string // in words, e.g. "12 items of x34's history and output"
+	Shared   int    // how many items of the input the parent's history already held
+	InLen    int    // chain items in the full history up to and including the input
+	OutLen   int    // InLen and the chain items of the output
+	InNode   Node   // history up to the input
+	OutNode  Node   // history including the output
+}

@@ -1,0 +1,157 @@
+package transcript
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"time"
+)
+
+// ErrNotFound says that nothing is stored under that id or reference.
+var ErrNotFound = errors.New("not found")
+
+var errTrailing = errors.New("more than one JSON value")
+
+// BodyID names a stored body. 0 is the empty body.
+type BodyID int64
+
+// Capture is one exchange as a recorder caught it, not yet decoded. Its
+// credentials are redacted already.
+type Capture struct {
+	ID             string
+	StartedAt      time.Time
+	EndedAt        time.Time // zero while it is in progress
+	Label          string    // names the run it belongs to, "" if nobody said
+	Upstream       string
+	Method         string
+	URL            string
+	RequestHeader  map[string][]string
+	ResponseHeader map[string][]string
+	Status         int
+	Outcome        Outcome // as the transport saw it: OK, UpstreamReset, ClientDisconnect, RecorderCrashed, RecorderStopped, InProgress
+	Error          *Error
+	Lossy          bool
+	FirstByte      time.Duration
+	Chunks         []Chunk
+	Request        CapturedBody
+	Response       CapturedBody
+}
+
+// CapturedBody gives the wire bytes of one side, as often as asked for.
+type CapturedBody interface {
+	Size() int64
+	Open() (io.ReadCloser, error)
+}
+
+// Filter narrows a listing. The zero Filter takes everything.
+type Filter struct {
+	Run     string
+	Dialect Dialect
+	Outcome Outcome
+	Model   string // part of the asked or answered model's name
+	After   int64  // only exchanges whose N is greater
+	Before  int64  // only exchanges whose N is less; 0 for no bound
+	Limit   int    // 0 for no limit
+	Oldest  bool   // oldest first instead of newest first
+}
+
+// Run is everything one task did.
+type Run struct {
+	ID        string
+	N         int64
+	Name      string
+	StartedAt time.Time
+}
+
+// Take is one replay: which exchange was changed how, and the exchange that
+// came of it.
+type Take struct {
+	ID        string
+	N         int64
+	Origin    string // id of the exchange that was replayed
+	Exchange  string // id of the exchange it sent
+	Edits     string // JSON array of edits
+	CreatedAt time.Time
+}
+
+// Reader reads what is stored. Its results belong to the caller.
+type Reader interface {
+	// Exchange gives the exchange with that id. ErrNotFound if there is none.
+	Exchange(ctx context.Context, id string) (*Exchange, error)
+	// ExchangeN gives the exchange with that number. ErrNotFound if there is none.
+	ExchangeN(ctx context.Context, n int64) (*Exchange, error)
+	// FindExchanges gives the ids that hold part, at most limit of them, newest first.
+	FindExchanges(ctx context.Context, part string, limit int) ([]string, error)
+	// Exchanges lists exchanges, newest first unless the filter says otherwise.
+	// The sequence ends after the first error.
+	Exchanges(ctx context.Context, f Filter) iter.Seq2[*Exchange, error]
+	// Children lists the exchanges that continue the one with that id, oldest first.
+	Children(ctx context.Context, id string) ([]*Exchange, error)
+	// Body opens the exact wire bytes of a body. ErrNotFound if there is none.
+	Body(ctx context.Context, id BodyID) (io.ReadCloser, error)
+	// Calls lists the recorded calls of these exchanges in order.
+	Calls(ctx context.Context, exchanges []string) ([]CallRow, error)
+	// Run gives the run with that id. ErrNotFound if there is none.
+	Run(ctx context.Context, id string) (*Run, error)
+	// Takes lists the takes of the exchange with that id, oldest first; of all if id is "".
+	Takes(ctx context.Context, origin string) ([]Take, error)
+}
+
+// CallRow is one tool call of an answer and the result that a later request
+// brought, kept when they arrive so that nobody reads a whole run to join them.
+type CallRow struct {
+	Exchange string // whose answer holds the call
+	Index    int    // its place among the chain items of the full history, from 0; -1 if it is not in the chain
+	At       string // JSON pointer in the response
+	CallID   string
+	Name     string
+	Results  []ResultRow
+}
+
+// ResultRow is a result of a CallRow.
+type ResultRow struct {
+	Exchange  string // whose request brought it first
+	At        string // JSON pointer in the request
+	By        string
+	LatencyMS float64
+	IsError   bool
+}
+
+// Tx is one transaction of the only writer. It sees its own writes.
+type Tx interface {
+	Reader
+	// HasExchange tells whether the exchange is stored already.
+	HasExchange(id string) (bool, error)
+	// PutBody stores the pieces of a body in order; equal pieces are stored
+	// once. The pieces may be reused after each step of the sequence.
+	PutBody(pieces iter.Seq2[[]byte, error]) (BodyID, error)
+	// PutExchange stores a new exchange and sets its N.
+	PutExchange(e *Exchange) error
+	// ByOutNode gives the exchanges whose history and output is that node,
+	// newest first, at most limit.
+	ByOutNode(n Node, limit int) ([]*Exchange, error)
+	// ByInNode gives the exchanges whose full input is that node, newest first, at most limit.
+	ByInNode(n Node, limit int) ([]*Exchange, error)
+	// ByResponseID gives the newest exchange with that response id. ErrNotFound if there is none.
+	ByResponseID(id string) (*Exchange, error)
+	// Extended tells whether some exchange continues the one with that id.
+	Extended(id string) (bool, error)
+	// RunByLabel gives the run of that label, making it if need be.
+	RunByLabel(label string, at time.Time) (*Run, error)
+	// NewRun makes a run.
+	NewRun(at time.Time) (*Run, error)
+	// PutCall stores one call of an answer.
+	PutCall(c CallRow) error
+	// PutResult stores a result for the call at that place in that exchange.
+	PutResult(exchange, at string, r ResultRow) error
+	// PutTake stores a take and sets its N.
+	PutTake(t *Take) error
+}
+
+// Store keeps exchanges. Update runs f in one transaction and returns nil only
+// after what it wrote is durable; if f fails nothing is written.
+type Store interface {
+	Reader
+	Update(ctx context.Context, f func(Tx) error) error
+}

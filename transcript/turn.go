@@ -1,0 +1,60 @@
+package transcript
+
+import "encoding/json"
+
+// Kind is what an Item is.
+type Kind string
+
+// The kinds of items. What is not known is Other, never an error.
+const (
+	System         Kind = "system"
+	MessageItem    Kind = "message"
+	Reasoning      Kind = "reasoning"
+	ToolCall       Kind = "tool_call"
+	ToolResult     Kind = "tool_result"
+	ToolDefinition Kind = "tool_definition"
+	Compaction     Kind = "compaction"
+	Other          Kind = "other"
+)
+
+// Item is one unit of a transcript.
+type Item struct {
+	Kind         Kind            `json:"kind"`
+	Role         string          `json:"role,omitempty"`
+	CallID       string          `json:"call_id,omitempty"`
+	Name         string          `json:"name,omitempty"`
+	Text         string          `json:"text,omitempty"`
+	ArgumentsRaw string          `json:"arguments_raw,omitempty"` // verbatim; "" for a call without any
+	Arguments    json.RawMessage `json:"arguments,omitempty"`     // ArgumentsRaw read as JSON; nil if it is not JSON
+	IsError      bool            `json:"is_error,omitempty"`
+	ServerSide   bool            `json:"server_side,omitempty"` // run by the provider: never a pending call
+	Choice       int             `json:"choice,omitempty"`
+	At           string          `json:"at"` // JSON pointer into its body, or into the reassembled response object
+	Raw          json.RawMessage `json:"raw,omitempty"`
+	// ItemID is an id minted for the item itself (fc_…, msg_…, rs_…), never part of a key.
+	ItemID string `json:"item_id,omitempty"`
+	// Parts are the hashes (HashJSON) of all parts that are not text, in order.
+	Parts []string `json:"-"`
+}
+
+// Turn is an exchange decoded. It is derived from the bytes alone.
+type Turn struct {
+	Dialect        Dialect
+	Model          string // as asked for
+	ResponseModel  string // as answered
+	ResponseID     string
+	PreviousID     string // previous_response_id, or the like
+	FinishReason   string // the provider's own word of choice 0
+	Stream         bool
+	Complete       bool // the answer's own end was seen
+	Input          []Item
+	Output         []Item
+	Text           string // visible assistant text of choice 0
+	Usage          *Usage
+	UsageRaw       json.RawMessage
+	Error          *Error
+	Response       json.RawMessage // the response object; of a stream, the reassembled one
+	Events         int             // SSE events
+	FirstContentAt int64           // offset in the decoded response body behind the first event with content; -1 if none
+	Warnings       []string        // what was odd and how it was read
+}

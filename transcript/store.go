@@ -94,8 +94,9 @@ type Reader interface {
 	Calls(ctx context.Context, exchanges []string) ([]CallRow, error)
 	// Run gives the run with that id. ErrNotFound if there is none.
 	Run(ctx context.Context, id string) (*Run, error)
-	// Takes lists the takes of the exchange with that id, oldest first; of all if id is "".
-	Takes(ctx context.Context, origin string) ([]Take, error)
+	// Takes lists the takes that start from the exchange with that id or sent
+	// it, oldest first; all takes if id is "".
+	Takes(ctx context.Context, id string) ([]Take, error)
 }
 
 // CallRow is one tool call of an answer and the result that a later request

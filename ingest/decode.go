@@ -1,0 +1,255 @@
+package ingest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+const (
+	maxDecode = 64 << 20 // larger bodies are stored but not decoded
+	pieceSize = 1 << 20  // how a body that is not decoded is cut
+)
+
+// decoded is a capture with its meaning, ready to be linked and stored.
+type decoded struct {
+	capture  *transcript.Capture
+	exchange *transcript.Exchange
+	turn     *transcript.Turn
+	request  pieces
+	response pieces
+}
+
+// pieces is a body cut into the segments it is stored by: in memory with the
+// ends of its segments, or too large for that and read again from its source.
+type pieces struct {
+	source transcript.CapturedBody
+	body   []byte
+	cuts   []int
+}
+
+// decode reads a capture. It never fails: a body that cannot be read back makes
+// the exchange lossy and says why.
+func decode(c *transcript.Capture) *decoded {
+	d := &decoded{capture: c, exchange: newExchange(c)}
+	e := d.exchange
+	d.request = d.read(c.Request, &e.Request)
+	d.response = d.read(c.Response, &e.Response)
+	w := &dialect.Wire{Method: c.Method, URL: c.URL, RequestHeader: c.RequestHeader, ResponseHeader: c.ResponseHeader, Status: c.Status}
+	w.Request = d.plain(&e.Request, d.request)
+	w.Response = d.plain(&e.Response, d.response)
+	e.Dialect = dialect.Recognise(w)
+	d.turn = dialect.Decode(e.Dialect, w)
+	if e.Request.ContentEncoding == "" && d.request.body != nil {
+		d.request.cuts = dialect.Split(e.Dialect, d.request.body)
+	}
+	d.describe()
+	return d
+}
+
+func (d *decoded) read(b transcript.CapturedBody, m *transcript.Message) pieces {
+	p, err := readBody(b, m)
+	if err != nil {
+		d.exchange.Lossy = true
+		m.DecodeError = fmt.Sprintf("read recorded body: %v", err)
+	}
+	return p
+}
+
+func newExchange(c *transcript.Capture) *transcript.Exchange {
+	e := &transcript.Exchange{
+		ID: c.ID, StartedAt: c.StartedAt, EndedAt: c.EndedAt, Upstream: c.Upstream, Method: c.Method, URL: c.URL,
+		Status: c.Status, Outcome: c.Outcome, Lossy: c.Lossy, Error: c.Error,
+		Request:  transcript.Message{Headers: c.RequestHeader, ContentEncoding: encoding(c.RequestHeader)},
+		Response: transcript.Message{Headers: c.ResponseHeader, ContentEncoding: encoding(c.ResponseHeader), Chunks: c.Chunks},
+		Timing:   transcript.Timing{FirstByte: c.FirstByte},
+	}
+	if !c.EndedAt.IsZero() {
+		e.Timing.Duration = c.EndedAt.Sub(c.StartedAt)
+	}
+	return e
+}
+
+func encoding(header map[string][]string) string {
+	for name, values := range header {
+		if strings.EqualFold(name, "Content-Encoding") {
+			return strings.ToLower(strings.Join(values, ", "))
+		}
+	}
+	return ""
+}
+
+// readBody reads and measures one side. A body over maxDecode is measured
+// without being held.
+func readBody(b transcript.CapturedBody, m *transcript.Message) (pieces, error) {
+	if b == nil || b.Size() == 0 {
+		sum := sha256.Sum256(nil)
+		m.SHA256 = hex.EncodeToString(sum[:])
+		return pieces{}, nil
+	}
+	r, err := b.Open()
+	if err != nil {
+		return pieces{}, err
+	}
+	defer r.Close()
+	h := sha256.New()
+	p := pieces{source: b}
+	if b.Size() > maxDecode {
+		m.DecodeError = fmt.Sprintf("not decoded: the body has %d bytes, more than %d", b.Size(), maxDecode)
+		m.Bytes, err = io.Copy(h, r)
+	} else {
+		p.body = make([]byte, b.Size())
+		var n int
+		n, err = io.ReadFull(r, p.body)
+		p.body = p.body[:n]
+		h.Write(p.body)
+		m.Bytes = int64(n)
+	}
+	m.SHA256 = hex.EncodeToString(h.Sum(nil))
+	return p, err
+}
+
+// plain undoes the content encoding of one side.
+func (d *decoded) plain(m *transcript.Message, p pieces) []byte {
+	if m.ContentEncoding == "" || m.ContentEncoding == "identity" || len(p.body) == 0 {
+		return p.body
+	}
+	text, err := dialect.Text(m.ContentEncoding, p.body, maxDecode)
+	if err != nil {
+		m.DecodeError = fmt.Sprintf("decode %s: %v", m.ContentEncoding, err)
+	}
+	return text
+}
+
+// segments gives the pieces in order.
+func (p *pieces) segments() iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		if p.body != nil {
+			p.inMemory(yield)
+			return
+		}
+		if p.source == nil {
+			return
+		}
+		r, err := p.source.Open()
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer r.Close()
+		for buf := make([]byte, pieceSize); ; {
+			n, err := io.ReadFull(r, buf)
+			if n > 0 && !yield(buf[:n], nil) {
+				return
+			}
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+				return
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
+func (p *pieces) inMemory(yield func([]byte, error) bool) {
+	start := 0
+	for _, end := range p.cuts {
+		if end > start && !yield(p.body[start:end], nil) {
+			return
+		}
+		start = end
+	}
+	if start < len(p.body) {
+		yield(p.body[start:], nil)
+	}
+}
+
+// describe fills what the exchange says of its turn.
+func (d *decoded) describe() {
+	e, t := d.exchange, d.turn
+	e.Stream, e.Complete, e.Model, e.ResponseModel = t.Stream, t.Complete, t.Model, t.ResponseModel
+	e.ResponseID, e.FinishReason, e.Usage = t.ResponseID, t.FinishReason, t.Usage
+	e.Timing.Events = t.Events
+	e.Warnings = t.Warnings
+	e.Preview = preview(t.Input)
+	for i := range t.Output {
+		if t.Output[i].Kind == transcript.ToolCall && !t.Output[i].ServerSide {
+			e.Calls++
+		}
+	}
+	if t.FirstContentAt > 0 && e.Response.ContentEncoding == "" {
+		e.Timing.FirstToken = arrival(d.capture.Chunks, t.FirstContentAt)
+	}
+	if e.Dialect == transcript.Unknown {
+		e.Complete = e.Outcome == transcript.OK
+	}
+	settle(e, t)
+}
+
+// settle corrects what the transport saw by what the answer said: an error
+// inside a 200 is a failure, and a client that hangs up after the terminal
+// event has not failed.
+func settle(e *transcript.Exchange, t *transcript.Turn) {
+	if t.Error != nil && e.Error == nil {
+		e.Error = t.Error
+	}
+	switch {
+	case e.Outcome == transcript.ClientDisconnect && t.Complete && t.Error == nil && e.Status < 400:
+		e.Outcome, e.Error = transcript.OK, nil
+	case e.Outcome != transcript.OK && e.Outcome != transcript.ClientDisconnect:
+	case e.Status >= 400:
+		e.Outcome = transcript.HTTPError
+	case t.Error != nil:
+		e.Outcome = transcript.StreamError
+	}
+	if e.Outcome == transcript.StreamError {
+		e.Complete = false
+	}
+}
+
+// arrival tells when the byte before offset came in.
+func arrival(chunks []transcript.Chunk, offset int64) time.Duration {
+	i, _ := slices.BinarySearchFunc(chunks, offset, func(c transcript.Chunk, o int64) int {
+		if c.Offset < o {
+			return -1
+		}
+		return 1
+	})
+	if i == 0 {
+		return 0
+	}
+	return chunks[i-1].At
+}
+
+// preview is the start of the last thing the user said.
+func preview(items []transcript.Item) string {
+	for i := len(items) - 1; i >= 0; i-- {
+		if it := &items[i]; it.Kind == transcript.MessageItem && it.Role == "user" && strings.TrimSpace(it.Text) != "" {
+			return oneLine(it.Text, 120)
+		}
+	}
+	return ""
+}
+
+func oneLine(s string, most int) string {
+	if len(s) > 8*most {
+		s = strings.ToValidUTF8(s[:8*most], "")
+	}
+	s = strings.Join(strings.Fields(s), " ")
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most-1]) + "…"
+}

@@ -1,0 +1,146 @@
+package ingest
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+const (
+	groupSize  = 256                    // captures in one transaction at most
+	groupBytes = 32 << 20               // and about so many bytes of bodies
+	retryFirst = 100 * time.Millisecond // wait after a commit that did not work, doubled each time
+	retryMost  = 5 * time.Second
+)
+
+// Runner takes finished exchanges from a spool and commits them in groups
+// until its context ends. A commit that does not work is tried again for as
+// long as it takes: the spool keeps what is not committed.
+type Runner struct {
+	Store transcript.Store
+	Spool *recorder.Spool
+	Log   *slog.Logger
+	// Stored is called with the exchanges of each commit, if set.
+	Stored func([]*transcript.Exchange)
+
+	committed atomic.Int64
+	failures  atomic.Int64
+}
+
+// Stats counts what a runner did.
+type Stats struct {
+	Committed int64 `json:"committed"` // exchanges
+	Failures  int64 `json:"failures"`  // commits that had to be tried again
+}
+
+// Stats tells what was done so far.
+func (r *Runner) Stats() Stats {
+	return Stats{Committed: r.committed.Load(), Failures: r.failures.Load()}
+}
+
+// Run commits until ctx ends. Records that it holds then stay in the spool.
+func (r *Runner) Run(ctx context.Context) {
+	records := make(chan *recorder.Record, groupSize)
+	go r.pump(ctx, records)
+	for first := range records {
+		group := gather(first, records)
+		if !r.commit(ctx, group) {
+			return
+		}
+	}
+}
+
+// Drain commits what the spool holds now, and returns when nothing is left or
+// ctx ends.
+func (r *Runner) Drain(ctx context.Context) {
+	for r.Spool.Stats().Backlog > 0 && ctx.Err() == nil {
+		rec, err := r.Spool.Next(ctx)
+		if err != nil {
+			return
+		}
+		r.commit(ctx, []*recorder.Record{rec})
+	}
+}
+
+func (r *Runner) pump(ctx context.Context, records chan<- *recorder.Record) {
+	defer close(records)
+	for {
+		rec, err := r.Spool.Next(ctx)
+		if err != nil {
+			return
+		}
+		select {
+		case records <- rec:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func gather(first *recorder.Record, records <-chan *recorder.Record) []*recorder.Record {
+	group, bytes := []*recorder.Record{first}, size(first)
+	for len(group) < groupSize && bytes < groupBytes {
+		select {
+		case rec, ok := <-records:
+			if !ok {
+				return group
+			}
+			group, bytes = append(group, rec), bytes+size(rec)
+		default:
+			return group
+		}
+	}
+	return group
+}
+
+func size(r *recorder.Record) int64 {
+	var n int64
+	for _, b := range []transcript.CapturedBody{r.Request, r.Response} {
+		if b != nil {
+			n += b.Size()
+		}
+	}
+	return n
+}
+
+// commit stores a group and releases its spool space, trying again until it
+// works or ctx ends.
+func (r *Runner) commit(ctx context.Context, group []*recorder.Record) bool {
+	captures := make([]*transcript.Capture, len(group))
+	for i := range group {
+		captures[i] = &group[i].Capture
+	}
+	for wait := retryFirst; ; wait = min(2*wait, retryMost) {
+		stored, err := Commit(ctx, r.Store, captures)
+		if err == nil {
+			r.release(group, stored)
+			return true
+		}
+		if ctx.Err() != nil {
+			return false
+		}
+		r.failures.Add(1)
+		r.Log.Error("commit exchanges", "error", err, "exchanges", len(group), "again_in", wait)
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(wait):
+		}
+	}
+}
+
+func (r *Runner) release(group []*recorder.Record, stored []*transcript.Exchange) {
+	r.committed.Add(int64(len(stored)))
+	for _, rec := range group {
+		if err := rec.Release(); err != nil {
+			r.Log.Warn("free spool space", "exchange", rec.ID, "error", err)
+		}
+	}
+	if r.Stored != nil {
+		r.Stored(stored)
+	}
+}

@@ -1,0 +1,45 @@
+package view
+
+import (
+	"context"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// NewExchange shows a stored exchange in full.
+func NewExchange(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*Exchange, error) {
+	h, err := readHistory(ctx, r, e)
+	if err != nil {
+		return nil, err
+	}
+	j, err := join(ctx, r, h)
+	if err != nil {
+		return nil, err
+	}
+	return j.exchange(e), nil
+}
+
+func (j *joined) exchange(e *transcript.Exchange) *Exchange {
+	v := &Exchange{
+		Row: NewRow(e), Request: newMessage(e.Request), Response: newMessage(e.Response),
+		UsageRaw: j.turn.UsageRaw, Input: j.turn.Input, Output: j.turn.Output, Text: j.turn.Text,
+		Pairs: j.pairs, Lint: []any{},
+	}
+	if v.Input == nil {
+		v.Input = []transcript.Item{}
+	}
+	if v.Output == nil {
+		v.Output = []transcript.Item{}
+	}
+	if v.Pairs == nil {
+		v.Pairs = []transcript.Pair{}
+	}
+	return v
+}
+
+// AddChunks adds the arrival times of the response's pieces.
+func (v *Exchange) AddChunks(e *transcript.Exchange) {
+	for _, c := range e.Response.Chunks {
+		v.Timing.Chunks = append(v.Timing.Chunks, [2]float64{float64(c.Offset), float64(c.At.Microseconds()) / 1000})
+	}
+}

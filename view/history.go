@@ -1,0 +1,93 @@
+package view
+
+import (
+	"context"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// placed is an item with the body that shows it.
+type placed struct {
+	transcript.Item
+	place transcript.Place
+	index int  // its number among the chain items of the full history, -1 if it is not one
+	new   bool // the history before did not hold it
+}
+
+// history is the full conversation of one exchange: its input, preceded by what
+// only the provider holds, and its output.
+type history struct {
+	exchange *transcript.Exchange
+	turn     *transcript.Turn
+	items    []placed
+	output   int  // where in items the output begins
+	chain    int  // how many of items are in the chain
+	missing  bool // the request leans on a history that was not recorded
+}
+
+// heldDeepest bounds how many answers held by the provider are followed.
+const heldDeepest = 10_000
+
+func readHistory(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*history, error) {
+	turn, err := Decode(ctx, r, e)
+	if err != nil {
+		return nil, err
+	}
+	h := &history{exchange: e, turn: turn, missing: turn.PreviousID != "" && e.Link.By != "previous_response_id"}
+	held, err := heldBefore(ctx, r, e)
+	if err != nil {
+		return nil, err
+	}
+	for i := len(held) - 1; i >= 0; i-- {
+		h.add(held[i].exchange, held[i].turn.Input, "request", false)
+		h.add(held[i].exchange, held[i].turn.Output, "response", false)
+	}
+	h.add(e, turn.Input, "request", true)
+	h.output = len(h.items)
+	h.add(e, turn.Output, "response", true)
+	return h, nil
+}
+
+type step struct {
+	exchange *transcript.Exchange
+	turn     *transcript.Turn
+}
+
+// heldBefore gives the steps whose items the request of e leaves out because
+// the provider holds them, nearest first.
+func heldBefore(ctx context.Context, r transcript.Reader, e *transcript.Exchange) ([]step, error) {
+	var steps []step
+	for e.Link.By == "previous_response_id" && len(steps) < heldDeepest {
+		parent, err := r.Exchange(ctx, e.Link.Parent)
+		if err != nil {
+			return nil, err
+		}
+		turn, err := Decode(ctx, r, parent)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, step{parent, turn})
+		e = parent
+	}
+	return steps, nil
+}
+
+func (h *history) add(e *transcript.Exchange, items []transcript.Item, body string, own bool) {
+	for i := range items {
+		p := placed{Item: items[i], place: transcript.Place{Exchange: e.ID, Body: body, At: items[i].At}, index: -1}
+		if items[i].InChain() {
+			p.index = h.chain
+			h.chain++
+		}
+		p.new = own && (p.index < 0 || p.index >= h.exchange.Link.Shared)
+		h.items = append(h.items, p)
+	}
+}
+
+func (h *history) plain() []transcript.Item {
+	items := make([]transcript.Item, len(h.items))
+	for i := range h.items {
+		items[i] = h.items[i].Item
+	}
+	return items
+}

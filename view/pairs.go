@@ -1,0 +1,121 @@
+package view
+
+import (
+	"context"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// joined is a history with its pairs: for every call and result the pair it
+// is part of.
+type joined struct {
+	*history
+	pairs    []transcript.Pair
+	ofCall   map[int]int // item → pair
+	ofResult map[int]int
+	more     map[int][]transcript.Place // pair → further results that other exchanges brought
+}
+
+// join pairs a history. A call that a recorded answer holds is placed there
+// rather than where it is resent, and the calls of this answer are joined to
+// the results that later requests brought.
+func join(ctx context.Context, r transcript.Reader, h *history) (*joined, error) {
+	rows, err := recordedCalls(ctx, r, h.exchange)
+	if err != nil {
+		return nil, err
+	}
+	j := &joined{history: h, ofCall: map[int]int{}, ofResult: map[int]int{}, more: map[int][]transcript.Place{}}
+	for _, m := range transcript.PairItems(h.plain()) {
+		j.add(m, rows)
+	}
+	return j, nil
+}
+
+func (j *joined) add(m transcript.Match, rows map[int]transcript.CallRow) {
+	p := transcript.Pair{State: m.State, By: m.By}
+	n := len(j.pairs)
+	if m.Call >= 0 {
+		it := &j.items[m.Call]
+		place := it.place
+		p.CallID, p.Name, p.Call = it.CallID, it.Name, &place
+		row, recorded := rows[it.index]
+		recorded = recorded && it.index >= 0
+		if recorded {
+			place.Exchange, place.Body, place.At = row.Exchange, "response", row.At
+		}
+		if recorded && m.State == transcript.Unanswered && len(row.Results) > 0 && m.Call >= j.output {
+			j.answer(&p, row, n)
+		}
+		if m.State != transcript.Duplicate {
+			j.ofCall[m.Call] = n
+		}
+		if recorded && m.Result >= 0 {
+			p.LatencyMS = latency(row, j.items[m.Result].place)
+		}
+	}
+	if m.Result >= 0 {
+		it := &j.items[m.Result]
+		place := it.place
+		p.Result, p.IsError = &place, it.IsError
+		if p.CallID == "" {
+			p.CallID = it.CallID
+		}
+		if p.Name == "" {
+			p.Name = it.Name
+		}
+		j.ofResult[m.Result] = n
+	}
+	j.pairs = append(j.pairs, p)
+}
+
+// answer fills a pair from the first result that a later request brought.
+func (j *joined) answer(p *transcript.Pair, row transcript.CallRow, n int) {
+	first := row.Results[0]
+	p.State, p.By, p.IsError = transcript.Paired, first.By, first.IsError
+	p.Result = &transcript.Place{Exchange: first.Exchange, Body: "request", At: first.At}
+	p.LatencyMS = &first.LatencyMS
+	for _, r := range row.Results[1:] {
+		j.more[n] = append(j.more[n], transcript.Place{Exchange: r.Exchange, Body: "request", At: r.At})
+	}
+}
+
+// latency is that of the result which was brought where place says; in a later
+// step that resends it, that of the first.
+func latency(row transcript.CallRow, place transcript.Place) *float64 {
+	if len(row.Results) == 0 {
+		return nil
+	}
+	for _, r := range row.Results {
+		if r.Exchange == place.Exchange {
+			return &r.LatencyMS
+		}
+	}
+	return &row.Results[0].LatencyMS
+}
+
+// recordedCalls gives the calls of the answers along the line of e, by their
+// index in the full history.
+func recordedCalls(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (map[int]transcript.CallRow, error) {
+	line, seen := []string{e.ID}, map[string]bool{e.ID: true}
+	for at := e; at.Link.Parent != ""; {
+		parent, err := r.Exchange(ctx, at.Link.Parent)
+		if err != nil {
+			return nil, err
+		}
+		if seen[parent.ID] {
+			break
+		}
+		line, seen[parent.ID], at = append(line, parent.ID), true, parent
+	}
+	calls, err := r.Calls(ctx, line)
+	if err != nil {
+		return nil, err
+	}
+	rows := make(map[int]transcript.CallRow, len(calls))
+	for _, c := range calls {
+		if c.Index >= 0 {
+			rows[c.Index] = c
+		}
+	}
+	return rows, nil
+}

@@ -1,0 +1,61 @@
+package view
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// maxBody bounds how much of a body is held to be shown.
+const maxBody = 64 << 20
+
+// Bodies are the two sides of an exchange, content encodings undone.
+type Bodies struct{ Request, Response []byte }
+
+// ReadBodies reads both bodies of an exchange, decoded. What cannot be decoded
+// comes as far as it can be.
+func ReadBodies(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (Bodies, error) {
+	request, err := readBody(ctx, r, &e.Request)
+	if err != nil {
+		return Bodies{}, fmt.Errorf("read request of %s: %w", Ref(e.N), err)
+	}
+	response, err := readBody(ctx, r, &e.Response)
+	if err != nil {
+		return Bodies{}, fmt.Errorf("read response of %s: %w", Ref(e.N), err)
+	}
+	return Bodies{request, response}, nil
+}
+
+func readBody(ctx context.Context, r transcript.Reader, m *transcript.Message) ([]byte, error) {
+	if m.Bytes == 0 || m.Bytes > maxBody {
+		return nil, nil
+	}
+	body, err := r.Body(ctx, m.Body)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	wire, err := io.ReadAll(io.LimitReader(body, maxBody))
+	if err != nil || m.ContentEncoding == "" || m.ContentEncoding == "identity" {
+		return wire, err
+	}
+	// A body that does not decode was told so when it was recorded.
+	plain, _ := dialect.Text(m.ContentEncoding, wire, maxBody)
+	return plain, nil
+}
+
+// Decode reads the turn of a stored exchange again from its bytes.
+func Decode(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*transcript.Turn, error) {
+	b, err := ReadBodies(ctx, r, e)
+	if err != nil {
+		return nil, err
+	}
+	return dialect.Decode(e.Dialect, &dialect.Wire{
+		Method: e.Method, URL: e.URL, Status: e.Status,
+		RequestHeader: e.Request.Headers, ResponseHeader: e.Response.Headers,
+		Request: b.Request, Response: b.Response,
+	}), nil
+}

@@ -1,0 +1,132 @@
+package view
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// Row is an exchange without its bodies.
+type Row struct {
+	ID            string             `json:"id"`
+	N             int64              `json:"n"`
+	StartedAt     time.Time          `json:"started_at"`
+	Upstream      string             `json:"upstream"`
+	Dialect       transcript.Dialect `json:"dialect"`
+	Method        string             `json:"method"`
+	URL           string             `json:"url"`
+	Status        int                `json:"status"`
+	Stream        bool               `json:"stream"`
+	Model         string             `json:"model"`
+	ResponseModel string             `json:"response_model"`
+	FinishReason  *string            `json:"finish_reason"`
+	Outcome       transcript.Outcome `json:"outcome"`
+	Complete      bool               `json:"complete"`
+	Lossy         bool               `json:"lossy"`
+	Error         *transcript.Error  `json:"error"`
+	Timing        Timing             `json:"timing"`
+	Usage         *transcript.Usage  `json:"usage"`
+	CostUSD       *string            `json:"cost_usd"` // nil: the price is not known
+	Preview       string             `json:"preview"`  // the start of the last user text
+	Calls         int                `json:"calls"`    // tool calls in the answer
+	Results       int                `json:"results"`  // tool results that are new in the request
+	Run           string             `json:"run"`
+	Parent        string             `json:"parent"`
+	Link          Link               `json:"link"`
+	Warnings      []string           `json:"warnings"`
+}
+
+// Timing is in milliseconds; nil where nothing was seen.
+type Timing struct {
+	TTFBms     *float64     `json:"ttfb_ms"`
+	TTFTms     *float64     `json:"ttft_ms"`
+	DurationMS *float64     `json:"duration_ms"`
+	Events     int          `json:"events"`
+	Chunks     [][2]float64 `json:"chunks,omitempty"` // offset in the wire body, ms
+}
+
+// Link says by what evidence an exchange hangs where it does.
+type Link struct {
+	By       string `json:"by"`
+	Evidence string `json:"evidence"`
+}
+
+// Ref is the short reference of an exchange.
+func (r *Row) Ref() string { return Ref(r.N) }
+
+// Ref is the short reference of exchange n.
+func Ref(n int64) string { return fmt.Sprintf("x%d", n) }
+
+// Failed tells whether the exchange went wrong in any way.
+func (r *Row) Failed() bool { return r.Outcome != transcript.OK && r.Outcome != transcript.InProgress }
+
+// NewRow shows a stored exchange in a list.
+func NewRow(e *transcript.Exchange) Row {
+	r := Row{
+		ID: e.ID, N: e.N, StartedAt: e.StartedAt, Upstream: e.Upstream, Dialect: e.Dialect, Method: e.Method, URL: e.URL,
+		Status: e.Status, Stream: e.Stream, Model: e.Model, ResponseModel: e.ResponseModel, Outcome: e.Outcome,
+		Complete: e.Complete, Lossy: e.Lossy, Error: e.Error, Usage: e.Usage, Preview: e.Preview,
+		Calls: e.Calls, Results: e.Results, Run: e.Link.Run, Parent: e.Link.Parent,
+		Link: Link{By: e.Link.By, Evidence: e.Link.Evidence}, Warnings: e.Warnings,
+		Timing: Timing{TTFBms: ms(e.Timing.FirstByte), TTFTms: ms(e.Timing.FirstToken), DurationMS: ms(e.Timing.Duration), Events: e.Timing.Events},
+	}
+	if e.FinishReason != "" {
+		r.FinishReason = &e.FinishReason
+	}
+	if r.Warnings == nil {
+		r.Warnings = []string{}
+	}
+	return r
+}
+
+func ms(d time.Duration) *float64 {
+	if d <= 0 {
+		return nil
+	}
+	v := float64(d.Microseconds()) / 1000
+	return &v
+}
+
+// Rows lists exchanges.
+func Rows(ctx context.Context, r transcript.Reader, f transcript.Filter) ([]Row, error) {
+	rows := []Row{}
+	for e, err := range r.Exchanges(ctx, f) {
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, NewRow(e))
+	}
+	return rows, nil
+}
+
+// Message is one side of an exchange as on the wire.
+type Message struct {
+	Headers         map[string][]string `json:"headers"`
+	Bytes           int64               `json:"bytes"`
+	SHA256          string              `json:"sha256"`
+	ContentEncoding string              `json:"content_encoding"`
+	DecodeError     string              `json:"decode_error"`
+}
+
+func newMessage(m transcript.Message) Message {
+	if m.Headers == nil {
+		m.Headers = map[string][]string{}
+	}
+	return Message{m.Headers, m.Bytes, m.SHA256, m.ContentEncoding, m.DecodeError}
+}
+
+// Exchange is one exchange in full.
+type Exchange struct {
+	Row
+	Request  Message           `json:"request"`
+	Response Message           `json:"response"`
+	UsageRaw json.RawMessage   `json:"usage_raw"`
+	Input    []transcript.Item `json:"input"`
+	Output   []transcript.Item `json:"output"`
+	Text     string            `json:"text"`
+	Pairs    []transcript.Pair `json:"pairs"`
+	Lint     []any             `json:"lint"`
+}

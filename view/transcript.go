@@ -1,0 +1,242 @@
+package view
+
+import (
+	"context"
+	"errors"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// Transcript is the conversation of one exchange: everything that the model
+// saw, what it answered, and what its calls brought.
+type Transcript struct {
+	Exchange *Exchange `json:"exchange"`
+	Entries  []Entry   `json:"entries"`
+	Tools    []string  `json:"tools"` // names of the tools that the model was offered
+	// Missing says that the request leans on a history that was not recorded.
+	Missing  bool   `json:"missing_history"`
+	Parent   *Row   `json:"parent"`   // the exchange that this one continues
+	Children []Row  `json:"children"` // the exchanges that continue this one
+	Takes    []Row  `json:"takes"`    // replays of this one
+	TakeOf   *Row   `json:"take_of"`  // what this one is a replay of
+	Edits    string `json:"edits"`    // as JSON, if it is a replay
+}
+
+// Entry is one line of a transcript: an item, or a call with its result.
+type Entry struct {
+	Item   transcript.Item  `json:"item"`
+	Place  transcript.Place `json:"place"`
+	Source string           `json:"source"` // short reference of the exchange it came from
+	Output bool             `json:"output"` // the model said it in this exchange
+	New    bool             `json:"new"`    // the history before did not hold it
+	Batch  int              `json:"batch"`  // > 1: one of so many calls at once
+	Pair   *transcript.Pair `json:"pair"`   // of a call, or of a result without a call
+	Result *transcript.Item `json:"result"` // what answers the call
+	// ResultSource is the short reference of the exchange that brought the result.
+	ResultSource string   `json:"result_source"`
+	AlsoIn       []string `json:"also_in"` // exchanges that brought other results for the same call
+}
+
+// NewTranscript builds the conversation of a stored exchange.
+func NewTranscript(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*Transcript, error) {
+	h, err := readHistory(ctx, r, e)
+	if err != nil {
+		return nil, err
+	}
+	j, err := join(ctx, r, h)
+	if err != nil {
+		return nil, err
+	}
+	t := &Transcript{Exchange: j.exchange(e), Tools: []string{}, Missing: h.missing, Entries: []Entry{}}
+	b := builder{ctx: ctx, reader: r, joined: j, shown: map[transcript.Place]*transcript.Item{}, refs: map[string]string{e.ID: Ref(e.N)}}
+	for i := range j.items {
+		b.shown[j.items[i].place] = &j.items[i].Item
+	}
+	if err := b.entries(t); err != nil {
+		return nil, err
+	}
+	return t, t.around(ctx, r, e)
+}
+
+// around fills in what hangs next to the exchange.
+func (t *Transcript) around(ctx context.Context, r transcript.Reader, e *transcript.Exchange) error {
+	children, err := r.Children(ctx, e.ID)
+	if err != nil {
+		return err
+	}
+	t.Children = []Row{}
+	for _, c := range children {
+		t.Children = append(t.Children, NewRow(c))
+	}
+	if t.Parent, err = rowOf(ctx, r, e.Link.Parent); err != nil {
+		return err
+	}
+	return t.takes(ctx, r, e)
+}
+
+func (t *Transcript) takes(ctx context.Context, r transcript.Reader, e *transcript.Exchange) error {
+	t.Takes = []Row{}
+	takes, err := r.Takes(ctx, e.ID)
+	if err != nil {
+		return err
+	}
+	for _, take := range takes {
+		switch e.ID {
+		case take.Origin:
+			row, err := rowOf(ctx, r, take.Exchange)
+			if err != nil {
+				return err
+			}
+			if row != nil {
+				t.Takes = append(t.Takes, *row)
+			}
+		case take.Exchange:
+			t.Edits = take.Edits
+			if t.TakeOf, err = rowOf(ctx, r, take.Origin); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func rowOf(ctx context.Context, r transcript.Reader, id string) (*Row, error) {
+	if id == "" {
+		return nil, nil
+	}
+	e, err := r.Exchange(ctx, id)
+	if errors.Is(err, transcript.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	row := NewRow(e)
+	return &row, nil
+}
+
+type builder struct {
+	*joined
+	ctx    context.Context
+	reader transcript.Reader
+	shown  map[transcript.Place]*transcript.Item
+	read   map[string]bool // exchanges whose input is in shown
+	refs   map[string]string
+}
+
+func (b *builder) entries(t *Transcript) error {
+	for i := range b.items {
+		p := &b.items[i]
+		if p.Kind == transcript.ToolDefinition {
+			t.Tools = append(t.Tools, p.Name)
+			continue
+		}
+		if p.Kind == transcript.ToolResult && b.besideCall(i) {
+			continue
+		}
+		entry := Entry{Item: p.Item, Place: p.place, Output: i >= b.output, New: p.new, Batch: b.batch(i)}
+		var err error
+		if entry.Source, err = b.ref(p.place.Exchange); err != nil {
+			return err
+		}
+		if err := b.attach(&entry, i); err != nil {
+			return err
+		}
+		t.Entries = append(t.Entries, entry)
+	}
+	return nil
+}
+
+// besideCall tells whether a result is shown with its call.
+func (b *builder) besideCall(i int) bool {
+	n, ok := b.ofResult[i]
+	return ok && b.pairs[n].State == transcript.Paired
+}
+
+func (b *builder) attach(entry *Entry, i int) error {
+	n, ok := b.ofCall[i]
+	if !ok {
+		if n, ok = b.ofResult[i]; !ok {
+			return nil
+		}
+	}
+	pair := b.pairs[n]
+	entry.Pair = &pair
+	if entry.Item.Kind != transcript.ToolCall || pair.Result == nil {
+		return nil
+	}
+	var err error
+	if pair.Call != nil {
+		if entry.Source, err = b.ref(pair.Call.Exchange); err != nil {
+			return err
+		}
+	}
+	if entry.Result, err = b.item(*pair.Result); err != nil {
+		return err
+	}
+	if entry.ResultSource, err = b.ref(pair.Result.Exchange); err != nil {
+		return err
+	}
+	for _, place := range b.more[n] {
+		ref, err := b.ref(place.Exchange)
+		if err != nil {
+			return err
+		}
+		entry.AlsoIn = append(entry.AlsoIn, ref)
+	}
+	return nil
+}
+
+// item finds the item at a place, in this history or in the request of another
+// exchange. nil if it is not there.
+func (b *builder) item(place transcript.Place) (*transcript.Item, error) {
+	if it, ok := b.shown[place]; ok || b.read[place.Exchange] {
+		return it, nil
+	}
+	e, err := b.reader.Exchange(b.ctx, place.Exchange)
+	if err != nil {
+		return nil, err
+	}
+	turn, err := Decode(b.ctx, b.reader, e)
+	if err != nil {
+		return nil, err
+	}
+	if b.read == nil {
+		b.read = map[string]bool{}
+	}
+	b.read[e.ID] = true
+	for i := range turn.Input {
+		b.shown[transcript.Place{Exchange: e.ID, Body: "request", At: turn.Input[i].At}] = &turn.Input[i]
+	}
+	return b.shown[place], nil
+}
+
+func (b *builder) ref(id string) (string, error) {
+	if ref, ok := b.refs[id]; ok {
+		return ref, nil
+	}
+	e, err := b.reader.Exchange(b.ctx, id)
+	if err != nil {
+		return "", err
+	}
+	b.refs[id] = Ref(e.N)
+	return b.refs[id], nil
+}
+
+// batch counts the calls around i that one answer made at once.
+func (b *builder) batch(i int) int {
+	isCall := func(k int) bool {
+		return k >= 0 && k < len(b.items) && b.items[k].Kind == transcript.ToolCall && !b.items[k].ServerSide
+	}
+	if !isCall(i) {
+		return 0
+	}
+	n := 1
+	for k := i - 1; isCall(k); k-- {
+		n++
+	}
+	for k := i + 1; isCall(k); k++ {
+		n++
+	}
+	return n
+}

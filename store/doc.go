@@ -1,0 +1,3 @@
+// Package store keeps exchanges for ever in one SQLite file, behind the
+// interfaces of package transcript.
+package store

@@ -14,6 +14,7 @@ type joined struct {
 	ofCall   map[int]int // item → pair
 	ofResult map[int]int
 	more     map[int][]transcript.Place // pair → further results that other exchanges brought
+	fresh    map[int]bool               // pair → its result is new in this request
 }
 
 // join pairs a history. A call that a recorded answer holds is placed there
@@ -24,7 +25,7 @@ func join(ctx context.Context, r transcript.Reader, h *history) (*joined, error)
 	if err != nil {
 		return nil, err
 	}
-	j := &joined{history: h, ofCall: map[int]int{}, ofResult: map[int]int{}, more: map[int][]transcript.Place{}}
+	j := &joined{history: h, ofCall: map[int]int{}, ofResult: map[int]int{}, more: map[int][]transcript.Place{}, fresh: map[int]bool{}}
 	for _, m := range transcript.PairItems(h.plain()) {
 		j.add(m, rows)
 	}
@@ -63,7 +64,7 @@ func (j *joined) add(m transcript.Match, rows map[int]transcript.CallRow) {
 		if p.Name == "" {
 			p.Name = it.Name
 		}
-		j.ofResult[m.Result] = n
+		j.ofResult[m.Result], j.fresh[n] = n, it.new
 	}
 	j.pairs = append(j.pairs, p)
 }

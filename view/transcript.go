@@ -34,7 +34,8 @@ type Entry struct {
 	Result *transcript.Item `json:"result"` // what answers the call
 	// ResultSource is the short reference of the exchange that brought the result.
 	ResultSource string   `json:"result_source"`
-	AlsoIn       []string `json:"also_in"` // exchanges that brought other results for the same call
+	ResultNew    bool     `json:"result_new"` // this request brought the result first
+	AlsoIn       []string `json:"also_in"`    // exchanges that brought other results for the same call
 }
 
 // NewTranscript builds the conversation of a stored exchange.
@@ -177,6 +178,7 @@ func (b *builder) attach(entry *Entry, i int) error {
 	if entry.ResultSource, err = b.ref(pair.Result.Exchange); err != nil {
 		return err
 	}
+	entry.ResultNew = b.fresh[n]
 	for _, place := range b.more[n] {
 		ref, err := b.ref(place.Exchange)
 		if err != nil {

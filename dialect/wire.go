@@ -9,17 +9,18 @@
 //     transcript.Turn. Both are total: they take any bytes, never fail, and say
 //     in Turn.Warnings what was odd.
 //   - Reassembly turns an event stream into the object that the same API would
-//     have answered without streaming.
+//     have answered without streaming. A stream is decoded by reassembling it
+//     and then reading that object, so both ways give the same Turn.
+//   - A body that was cut is mended: read up to the cut, its brackets closed.
 //   - A segment is a byte range of a body, cut at the elements of its large
 //     arrays, so that what is resent can be stored once.
 //   - A splice is an edit that leaves every byte outside the edited value as it
 //     was.
 //
-// There is one decoder per API. What single vendors do differently is listed
-// in tables beside it, each with where it was seen.
+// There is one decoder per API (chat.go, responses.go, messages.go and their
+// streams). What single vendors do differently stands beside it with where it
+// was seen.
 package dialect
-
-import "github.com/retake-debugger/retake/transcript"
 
 // Wire is one exchange's bytes, content encodings undone.
 type Wire struct {
@@ -30,22 +31,4 @@ type Wire struct {
 	Status         int
 	Request        []byte
 	Response       []byte
-}
-
-// Recognise says which dialect an exchange speaks, by its path and its body.
-// What fits none is transcript.Unknown.
-func Recognise(w *Wire) transcript.Dialect { return transcript.Unknown }
-
-// Decode reads an exchange. It takes any bytes; what is odd becomes a warning.
-func Decode(d transcript.Dialect, w *Wire) *transcript.Turn {
-	return &transcript.Turn{Dialect: d, FirstContentAt: -1}
-}
-
-// Split gives the ascending end offsets of a body's segments; the last is
-// len(body). An empty body has none.
-func Split(d transcript.Dialect, body []byte) []int {
-	if len(body) == 0 {
-		return nil
-	}
-	return []int{len(body)}
 }

@@ -1,0 +1,203 @@
+package dialect
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// chatMessage reads one message of a request or a choice into items: its
+// reasoning, what it says, its tool calls. The same message gives items with
+// the same keys wherever it stands.
+type chatMessage struct {
+	*reader
+	at      string
+	role    string // if the message names none
+	choice  int
+	add     func(transcript.Item)
+	visible string // the text, refusals not included
+
+	text      strings.Builder
+	parts     []string
+	reasoning chatReasoning
+	calls     []transcript.Item
+	name      string
+	callID    string
+}
+
+func (m *chatMessage) read(v []byte) {
+	var refusal []byte
+	for c := walk(v); c.object && c.next(); {
+		switch v := c.value(); string(c.key()) {
+		case "role":
+			if r := str(v); r != "" {
+				m.role = r
+			}
+		case "content":
+			m.content(v)
+		case "refusal":
+			refusal = v
+		case "audio": // sent again as its id alone
+			if id := get(v, "id"); isString(id) {
+				m.part([]byte(`{"audio":` + string(id) + `}`))
+			}
+		case "images": // OpenRouter, images that the model made
+			for e := walk(v); !e.object && e.next(); {
+				m.part(e.value())
+			}
+		case "reasoning_content", "reasoning", "thinking", "reasoning_details":
+			m.reasoning.take(string(c.key()), v)
+		case "tool_calls":
+			n := 0
+			for e := walk(v); !e.object && e.next(); n++ {
+				m.call(e.value(), "/tool_calls/"+strconv.Itoa(n))
+			}
+		case "function_call": // before tool_calls there were; it has no id
+			if isObject(v) {
+				m.call(v, "/function_call")
+			}
+		case "tool_call_id":
+			m.callID = str(v)
+		case "name":
+			m.name = str(v)
+		}
+	}
+	m.visible = m.text.String()
+	m.text.WriteString(str(refusal))
+	m.emit(v)
+}
+
+func (m *chatMessage) part(v []byte) { m.parts = append(m.parts, transcript.HashJSON(v)) }
+
+// content is a string or a list of parts. Mistral puts its thinking there.
+func (m *chatMessage) content(v []byte) {
+	if isString(v) {
+		m.text.WriteString(unquote(v))
+		return
+	}
+	for e := walk(v); !e.object && e.next(); {
+		p := e.value()
+		switch kind := str(get(p, "type")); {
+		case isString(p):
+			m.text.WriteString(unquote(p))
+		case kind == "text", kind == "input_text", kind == "output_text":
+			m.text.WriteString(str(get(p, "text")))
+		case kind == "refusal":
+			m.text.WriteString(str(get(p, "refusal")))
+		case kind == "thinking", kind == "reasoning":
+			m.reasoning.take("content", p)
+		case kind == "tool_reference": // names a tool that a search found
+		default:
+			m.part(p)
+		}
+	}
+}
+
+func (m *chatMessage) call(v []byte, at string) {
+	it := transcript.Item{Kind: transcript.ToolCall, Role: "assistant", Choice: m.choice, At: m.at + at, Raw: v, CallID: str(get(v, "id"))}
+	f := v
+	for _, kind := range [...]string{"function", "custom"} {
+		if inner := get(v, kind); isObject(inner) {
+			f = inner
+		}
+	}
+	it.Name = str(get(f, "name"))
+	if input := get(f, "input"); isString(input) {
+		it.ArgumentsRaw = unquote(input) // free text of a custom tool
+	} else {
+		setArguments(&it, get(f, "arguments"))
+	}
+	m.calls = append(m.calls, it)
+}
+
+func (m *chatMessage) emit(raw []byte) {
+	it := transcript.Item{Role: m.role, Choice: m.choice, At: m.at, Raw: raw, Text: m.text.String(), Parts: m.parts}
+	switch m.role {
+	case "system", "developer":
+		it.Kind = transcript.System
+	case "tool", "function":
+		it.Kind, it.CallID, it.Name = transcript.ToolResult, m.callID, m.name
+	case "":
+		it.Kind = transcript.Other
+		m.warn("%s has no role", m.at)
+	default:
+		it.Kind = transcript.MessageItem
+	}
+	thoughts := m.reasoning.item()
+	if thoughts != nil {
+		thoughts.At, thoughts.Choice = m.at+thoughts.At, m.choice
+		m.add(*thoughts)
+	}
+	silent := it.Text == "" && len(it.Parts) == 0 && (len(m.calls) > 0 || thoughts != nil)
+	if it.Kind != transcript.MessageItem || !silent {
+		m.add(it)
+	}
+	for _, c := range m.calls {
+		m.add(c)
+	}
+}
+
+// chatReasoning gathers what a message says it thought, from whichever members
+// the vendor uses:
+//
+//	reasoning_content   DeepSeek, Qwen, Moonshot, Z.ai, xAI, vLLM, llama.cpp
+//	reasoning           OpenRouter, Groq, Cerebras, newer vLLM
+//	reasoning_details   OpenRouter, beside reasoning; holds signatures
+//	content parts       Mistral, of type thinking
+type chatReasoning struct {
+	text   string // of the first plain member that says something
+	detail strings.Builder
+	at     string
+	raw    []byte
+	rank   int
+}
+
+func (r *chatReasoning) take(member string, v []byte) {
+	if isEmpty(v) {
+		return
+	}
+	rank := 1
+	switch {
+	case member == "reasoning_details": // the fullest, and what must be sent back
+		rank = 3
+		for e := walk(v); !e.object && e.next(); {
+			for _, name := range [...]string{"text", "summary"} {
+				r.detail.WriteString(str(get(e.value(), name)))
+			}
+		}
+	case member == "content":
+		rank = 2
+		r.thinking(v)
+	case isString(v):
+		if r.text == "" {
+			r.text = unquote(v)
+		}
+	}
+	if rank > r.rank {
+		r.rank, r.at, r.raw = rank, "/"+member, v
+	}
+}
+
+// thinking reads a content part {"type":"thinking","thinking":"…"} or, from
+// Mistral, with a list of text parts.
+func (r *chatReasoning) thinking(part []byte) {
+	for _, name := range [...]string{"thinking", "text", "reasoning"} {
+		v := get(part, name)
+		r.detail.WriteString(str(v))
+		for e := walk(v); !e.object && e.next(); {
+			r.detail.WriteString(str(get(e.value(), "text")))
+		}
+	}
+}
+
+func (r *chatReasoning) item() *transcript.Item {
+	if r.rank == 0 {
+		return nil
+	}
+	text := r.text
+	if text == "" {
+		text = r.detail.String()
+	}
+	return &transcript.Item{Kind: transcript.Reasoning, Role: "assistant", Text: text, At: r.at, Raw: r.raw}
+}

@@ -1,0 +1,221 @@
+package dialect
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// Decode reads an exchange. It takes any bytes; what is odd becomes a warning.
+// The Turn shares memory with w's bodies.
+//
+// Complete means that the answer's own end was seen. Without streaming that is
+// a whole JSON body. Of streams it is, for chat, [DONE], or a finish reason of
+// every choice when the stream ended without one (Copilot and older vLLM leave
+// it out); for responses a completed, incomplete or failed event; for messages
+// message_stop.
+func Decode(d transcript.Dialect, w *Wire) *transcript.Turn {
+	r := reader{turn: &transcript.Turn{Dialect: d, FirstContentAt: -1}, wire: w}
+	var read api
+	switch d {
+	case transcript.Chat:
+		read = chatAPI{&r}
+	case transcript.Responses:
+		read = responsesAPI{&r}
+	case transcript.Messages:
+		read = messagesAPI{&r}
+	default:
+		return r.turn
+	}
+	if body := r.json(w.Request, "request"); body != nil {
+		read.request(body)
+	}
+	if r.turn.Model == "" {
+		r.turn.Model = modelOfPath(w.URL)
+	}
+	r.response(read)
+	return r.turn
+}
+
+// api is what one dialect knows. Bodies are whole, valid JSON values.
+type api interface {
+	request(body []byte)
+	// response reads a response object. It is called for error bodies too.
+	response(object []byte)
+	stream() assembler
+}
+
+// assembler builds the response object of a stream.
+type assembler interface {
+	// event takes the data of one event, a valid JSON value or "[DONE]", and
+	// tells whether it carried content.
+	event(name string, data []byte) (content bool)
+	// object gives what has come so far as a response object, nil if nothing
+	// of one has, and whether the stream's own end was seen.
+	object() (object []byte, complete bool)
+}
+
+// reader holds what the decoders of all dialects share.
+type reader struct {
+	turn *transcript.Turn
+	wire *Wire
+}
+
+func (r *reader) warn(format string, args ...any) {
+	const most = 50
+	if len(r.turn.Warnings) < most {
+		r.turn.Warnings = append(r.turn.Warnings, fmt.Sprintf(format, args...))
+	}
+}
+
+// json gives the JSON value of a body, mended if need be; nil if it has none.
+func (r *reader) json(body []byte, side string) []byte {
+	if b := bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")); len(b) != len(body) {
+		r.warn("%s body begins with a byte order mark", side)
+		body = b
+	}
+	if len(body) == 0 {
+		return nil
+	}
+	v, whole, rest := mend(body)
+	switch {
+	case v == nil:
+		r.warn("%s body is not JSON", side)
+	case !whole:
+		r.warn("%s body breaks off: %d bytes are not read", side, rest)
+	case rest > 0:
+		r.warn("%s body has %d bytes behind its JSON value", side, rest)
+	}
+	return v
+}
+
+func (r *reader) response(read api) {
+	t, body := r.turn, r.wire.Response
+	eventStream := strings.HasPrefix(header(r.wire.ResponseHeader, "Content-Type"), "text/event-stream")
+	switch {
+	case len(bytes.TrimSpace(body)) == 0:
+		t.Stream = eventStream
+		t.Complete = r.wire.Status == 204 || r.wire.Status == 304
+	case looksLikeJSON(body):
+		object, whole, _ := mend(body)
+		r.json(body, "response")
+		t.Complete = whole && object != nil
+		t.Response = object
+		if object != nil {
+			read.response(object)
+		}
+	case eventStream || looksLikeEvents(body):
+		t.Stream = true
+		r.readStream(read, body)
+	case r.wire.Status < 400:
+		r.warn("response body is neither JSON nor an event stream")
+	}
+	if r.wire.Status >= 400 && t.Error == nil {
+		t.Error = &transcript.Error{Message: strings.ToValidUTF8(start(body, 500), "\uFFFD")}
+		if t.Error.Message == "" {
+			t.Error.Message = fmt.Sprintf("status %d without a body", r.wire.Status)
+		}
+	}
+	if t.Usage != nil {
+		t.Usage.Complete = t.Complete
+	}
+}
+
+func start(b []byte, n int) string { return string(b[:min(len(b), n)]) }
+
+func looksLikeJSON(body []byte) bool {
+	i := skipSpace(body, 0)
+	i += len(body[i:]) - len(bytes.TrimPrefix(body[i:], []byte("\xef\xbb\xbf")))
+	return i < len(body) && (body[i] == '{' || body[i] == '[')
+}
+
+func looksLikeEvents(body []byte) bool {
+	body = bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), "\r\n")
+	for _, p := range [...]string{"data:", "event:", ":", "id:", "retry:"} {
+		if bytes.HasPrefix(body, []byte(p)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *reader) readStream(read api, body []byte) {
+	t, build := r.turn, read.stream()
+	var sse SSE
+	notJSON, unterminated := 0, false
+	take := func(e Event) {
+		data := bytes.TrimSpace(e.Data)
+		if string(data) != "[DONE]" && !(len(data) > 1 && valid(data)) {
+			if e.Unterminated {
+				unterminated = true
+			} else {
+				notJSON++
+			}
+			return
+		}
+		if e.Unterminated {
+			r.warn("the last event has no blank line behind it")
+		}
+		if build.event(e.Name, data) && t.FirstContentAt < 0 {
+			t.FirstContentAt = e.End
+		}
+	}
+	sse.Feed(body, take)
+	sse.Close(take)
+	t.Events = sse.Events
+	if unterminated {
+		t.Events--
+		r.warn("the stream breaks off inside an event")
+	}
+	if notJSON > 0 {
+		r.warn("%d data events are not JSON", notJSON)
+	}
+	if sse.Strange > 0 {
+		r.warn("%d lines are no field of an event stream", sse.Strange)
+	}
+	object, complete := build.object()
+	t.Complete = complete
+	if object != nil {
+		t.Response = object
+		read.response(object)
+	}
+	if !complete && t.Error == nil {
+		r.warn("the stream ended before its end event")
+	}
+}
+
+// header gives the first value of a header, whatever the case of its name.
+func header(h map[string][]string, name string) string {
+	if v := h[name]; len(v) > 0 {
+		return v[0]
+	}
+	for n, v := range h {
+		if len(v) > 0 && strings.EqualFold(n, name) {
+			return v[0]
+		}
+	}
+	return ""
+}
+
+// in adds an item to the input, out to the output.
+func (r *reader) in(it transcript.Item)  { r.turn.Input = append(r.turn.Input, it) }
+func (r *reader) out(it transcript.Item) { r.turn.Output = append(r.turn.Output, it) }
+
+// setArguments takes a call's arguments: the text of a string, the source of
+// any other JSON value. A call without arguments has the empty object for
+// Arguments and keeps its empty text.
+func setArguments(it *transcript.Item, v []byte) {
+	switch {
+	case isString(v):
+		it.ArgumentsRaw = unquote(v)
+	case has(v):
+		it.ArgumentsRaw = string(v)
+	}
+	if strings.TrimSpace(it.ArgumentsRaw) == "" {
+		it.Arguments = []byte("{}")
+	} else if raw := []byte(it.ArgumentsRaw); valid(raw) {
+		it.Arguments = raw
+	}
+}

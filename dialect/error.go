@@ -1,0 +1,104 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// fail records an error in the provider's words; the first one counts.
+func (r *reader) fail(e *transcript.Error) {
+	if r.turn.Error == nil && e != nil {
+		r.turn.Error = e
+	}
+}
+
+// errorOf finds the error in a body or an event, nil if it holds none:
+//
+//	{"error":{"type","code","message"}}          OpenAI, Anthropic, Groq, OpenRouter, Azure
+//	{"error":{"code","message","status"}}        Google's compatible endpoint
+//	{"error":"text"}                             Ollama, older gateways
+//	[{"error":…}]                                Google
+//	{"response":{"error":…}}                     OpenAI Responses, response.failed
+//	{"object":"error","message","type","code"}   vLLM, Mistral
+//	{"detail":"text"} or {"detail":[{"msg"}]}    FastAPI servers
+//	{"message":"text"}                           Bedrock, API gateways
+//
+// The last three count only where bare is set: on an error status.
+func errorOf(v []byte, bare bool) *transcript.Error {
+	if isArray(v) {
+		if c := walk(v); c.next() {
+			v = c.value()
+		}
+	}
+	if !isObject(v) {
+		return nil
+	}
+	if e := get(v, "error"); has(e) {
+		switch {
+		case isObject(e):
+			return errorObject(e)
+		case isString(e):
+			return &transcript.Error{Type: words(get(v, "type")), Code: words(get(v, "code")), Message: str(e)}
+		case string(e) == "false":
+			return nil
+		default:
+			return &transcript.Error{Message: string(e)}
+		}
+	}
+	if !bare && str(get(v, "object")) != "error" {
+		return nil
+	}
+	if d := get(v, "detail"); has(d) {
+		message := words(d)
+		if msg := get(firstOf(d), "msg"); isString(msg) {
+			message = str(msg)
+		}
+		return &transcript.Error{Message: message}
+	}
+	for _, name := range [...]string{"message", "Message"} {
+		if m := get(v, name); has(m) {
+			e := errorObject(v)
+			e.Message = words(m)
+			return e
+		}
+	}
+	return nil
+}
+
+// firstOf gives the first element of an array, nil if there is none.
+func firstOf(v []byte) []byte {
+	if c := walk(v); !c.object && c.next() {
+		return c.value()
+	}
+	return nil
+}
+
+// errorObject reads {"type","code","message"}. A type that is missing is
+// taken from the status (Google) or the code.
+func errorObject(v []byte) *transcript.Error {
+	e := transcript.Error{Code: words(get(v, "code")), Message: words(get(v, "message")), Type: words(get(v, "type"))}
+	if e.Type == "" {
+		e.Type = words(get(v, "status"))
+	}
+	if e.Type == "" {
+		e.Type = e.Code
+	}
+	return &e
+}
+
+// errorType strips what AWS puts around an error's name in its header, as in
+// "ValidationException:http://internal.amazon.com/…".
+func errorType(h map[string][]string) string {
+	name, _, _ := strings.Cut(header(h, "X-Amzn-Errortype"), ":")
+	return name
+}
+
+// readError looks for an error in a whole response object.
+func (r *reader) readError(object []byte) {
+	e := errorOf(object, r.wire.Status >= 400)
+	if e != nil && e.Type == "" {
+		e.Type = errorType(r.wire.ResponseHeader)
+	}
+	r.fail(e)
+}

@@ -1,0 +1,151 @@
+package dialect
+
+import (
+	"bytes"
+	"net/url"
+	"strings"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// Recognise says which dialect an exchange speaks, by its path and its body.
+// What fits none is transcript.Unknown.
+func Recognise(w *Wire) transcript.Dialect {
+	p := segments(w.URL)
+	req := w.Request
+	ends := func(tail ...string) bool { return endsWith(p, tail) }
+	switch post := w.Method == "" || strings.EqualFold(w.Method, "POST"); {
+	case post && ends("chat", "completions"):
+		return transcript.Chat
+	case post && ends("responses") && (mayBe(req, "input", "model", "prompt", "previous_response_id") || answer(w) == transcript.Responses),
+		post && ends("responses", "compact"):
+		return transcript.Responses
+	case post && ends("messages") && !contains(p, "threads") && (mayBe(req, "messages") || answer(w) == transcript.Messages):
+		return transcript.Messages
+	case post && ends("messages", "count_tokens"), post && ends("messages", "batches"):
+		return transcript.Unknown
+	case get(req, "anthropic_version") != nil && get(req, "messages") != nil:
+		return transcript.Messages // Vertex's :rawPredict, Bedrock's invoke
+	}
+	return answer(w)
+}
+
+// mayBe tells whether a request body could be what its path says: it has one
+// of the members, or it cannot be read (tests and gateways leave it out).
+func mayBe(body []byte, members ...string) bool {
+	if !isObject(bytes.TrimSpace(body)) {
+		return true
+	}
+	body = bytes.TrimSpace(body)
+	for _, m := range members {
+		if get(body, m) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// answer recognises a response by its body alone.
+func answer(w *Wire) transcript.Dialect {
+	body := bytes.TrimSpace(w.Response)
+	if looksLikeJSON(body) {
+		return answerObject(body)
+	}
+	if !looksLikeEvents(body) {
+		return transcript.Unknown
+	}
+	const enough = 16 << 10 // of a stream to know it by its first events
+	found := transcript.Unknown
+	var sse SSE
+	sse.Feed(body[:min(len(body), enough)], func(e Event) {
+		if data := bytes.TrimSpace(e.Data); found == transcript.Unknown && isObject(data) {
+			found = answerEvent(data)
+		}
+	})
+	return found
+}
+
+func answerObject(v []byte) transcript.Dialect {
+	switch object := str(get(v, "object")); {
+	case object == "chat.completion":
+		return transcript.Chat
+	case object == "response" || object == "response.compaction":
+		return transcript.Responses
+	case object != "" && object != "chat.completion.chunk":
+		return transcript.Unknown
+	}
+	switch {
+	case str(get(v, "type")) == "message" && isArray(get(v, "content")) && get(v, "stop_reason") != nil:
+		return transcript.Messages
+	case isObject(get(firstOf(get(v, "choices")), "message")):
+		return transcript.Chat
+	}
+	return transcript.Unknown
+}
+
+func answerEvent(v []byte) transcript.Dialect {
+	switch kind := str(get(v, "type")); {
+	case kind == "message_start" && isObject(get(v, "message")):
+		return transcript.Messages
+	case strings.HasPrefix(kind, "response.") && isObject(get(v, "response")):
+		if str(get(v, "response", "object")) == "realtime.response" {
+			return transcript.Unknown
+		}
+		return transcript.Responses
+	case str(get(v, "object")) == "chat.completion.chunk", isObject(get(firstOf(get(v, "choices")), "delta")):
+		return transcript.Chat
+	}
+	return transcript.Unknown
+}
+
+// segments gives the parts of a request target's path, empty ones left out.
+func segments(target string) []string {
+	if _, after, ok := strings.Cut(target, "://"); ok {
+		_, target, _ = strings.Cut(after, "/")
+	}
+	if i := strings.IndexAny(target, "?#"); i >= 0 {
+		target = target[:i]
+	}
+	return strings.FieldsFunc(target, func(r rune) bool { return r == '/' })
+}
+
+func endsWith(p, tail []string) bool {
+	if len(p) < len(tail) {
+		return false
+	}
+	for i, t := range tail {
+		if p[len(p)-len(tail)+i] != t {
+			return false
+		}
+	}
+	return true
+}
+
+func contains(p []string, name string) bool {
+	for _, s := range p {
+		if s == name {
+			return true
+		}
+	}
+	return false
+}
+
+// modelOfPath finds the model where the body does not name it: Azure has it
+// behind deployments, Vertex behind models, Bedrock behind model.
+func modelOfPath(target string) string {
+	p := segments(target)
+	for i := 0; i+1 < len(p); i++ {
+		switch p[i] {
+		case "deployments", "models", "model":
+			name := p[i+1]
+			if s, err := url.PathUnescape(name); err == nil {
+				name = s
+			}
+			for _, verb := range [...]string{":rawPredict", ":streamRawPredict"} {
+				name = strings.TrimSuffix(name, verb)
+			}
+			return name
+		}
+	}
+	return ""
+}

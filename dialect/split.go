@@ -1,0 +1,86 @@
+package dialect
+
+import "github.com/retake-debugger/retake/transcript"
+
+// maxSegments bounds how many pieces a hostile body is cut into.
+const maxSegments = 1 << 20
+
+// Split gives the ascending end offsets of a body's segments; the last is
+// len(body). An empty body has none. A JSON object is cut at the elements of
+// its large arrays: what comes before the first element is a segment, each
+// element with the separator before it is one, and so is what lies between
+// arrays and behind them. Nothing is decoded, and any other body, or what
+// follows damage, is one segment.
+func Split(d transcript.Dialect, body []byte) []int {
+	if len(body) == 0 {
+		return nil
+	}
+	var ends []int
+	if i := skipSpace(body, 0); i < len(body) && body[i] == '{' && d != transcript.Unknown {
+		ends = splitObject(body, i)
+	}
+	if len(ends) == 0 || ends[len(ends)-1] != len(body) {
+		ends = append(ends, len(body))
+	}
+	return ends
+}
+
+func splitObject(body []byte, i int) []int {
+	var ends []int
+	cut := func(at int) bool {
+		if len(ends) == 0 || at > ends[len(ends)-1] {
+			ends = append(ends, at)
+		}
+		return len(ends) < maxSegments
+	}
+	for i++; ; {
+		i = skipSpace(body, i)
+		if i < len(body) && body[i] == ',' {
+			i = skipSpace(body, i+1)
+		}
+		if i >= len(body) || body[i] != '"' {
+			return ends
+		}
+		end := skipString(body, i)
+		if end < 0 {
+			return ends
+		}
+		name := body[i+1 : end-1]
+		if i = skipSpace(body, end); i >= len(body) || body[i] != ':' {
+			return ends
+		}
+		i = skipSpace(body, i+1)
+		if i < len(body) && body[i] == '[' && isLarge(name) {
+			i = splitArray(body, i, cut)
+		} else {
+			i = skip(body, i)
+		}
+		if i < 0 {
+			return ends
+		}
+	}
+}
+
+// isLarge names the arrays whose elements come again in later requests.
+func isLarge(name []byte) bool {
+	switch string(name) {
+	case "messages", "input", "contents", "tools", "functions", "system":
+		return true
+	}
+	return false
+}
+
+// splitArray cuts at the elements of the array at body[i] and gives the index
+// behind it, -1 if it breaks off.
+func splitArray(body []byte, i int, cut func(int) bool) int {
+	c := walk(body[i:])
+	for first := true; c.next(); first = false {
+		if first && !cut(i+c.start) || !cut(i+c.end) {
+			return -1
+		}
+	}
+	if c.bad {
+		return -1
+	}
+	return i + c.i
+}

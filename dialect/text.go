@@ -1,0 +1,150 @@
+package dialect
+
+import (
+	"bytes"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// str gives the text of a JSON string, "" of anything else.
+func str(v []byte) string {
+	if !isString(v) {
+		return ""
+	}
+	return unquote(v)
+}
+
+// unquote decodes a JSON string the way encoding/json does: what is no UTF-8
+// and a surrogate without its other half become U+FFFD.
+func unquote(v []byte) string {
+	s := v[1 : len(v)-1]
+	if bytes.IndexByte(s, '\\') < 0 && utf8.Valid(s) {
+		return string(s)
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); {
+		switch c := s[i]; {
+		case c == '\\' && i+1 < len(s):
+			var n int
+			out, n = appendEscape(out, s[i:])
+			i += n
+		case c < utf8.RuneSelf:
+			out = append(out, c)
+			i++
+		default:
+			r, n := utf8.DecodeRune(s[i:])
+			out = utf8.AppendRune(out, r)
+			i += n
+		}
+	}
+	return string(out)
+}
+
+func appendEscape(out, s []byte) ([]byte, int) {
+	switch s[1] {
+	case 'b':
+		return append(out, '\b'), 2
+	case 'f':
+		return append(out, '\f'), 2
+	case 'n':
+		return append(out, '\n'), 2
+	case 'r':
+		return append(out, '\r'), 2
+	case 't':
+		return append(out, '\t'), 2
+	case 'u':
+		r := unit(s)
+		if r < 0 {
+			return append(out, 'u'), 2
+		}
+		if utf16.IsSurrogate(r) {
+			if pair := utf16.DecodeRune(r, unit(s[6:])); pair != utf8.RuneError {
+				return utf8.AppendRune(out, pair), 12
+			}
+			r = utf8.RuneError
+		}
+		return utf8.AppendRune(out, r), 6
+	}
+	return append(out, s[1]), 2
+}
+
+// unit gives the UTF-16 unit of the \u escape that s begins with, -1 if none.
+func unit(s []byte) rune {
+	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
+		return -1
+	}
+	r := rune(0)
+	for _, c := range s[2:6] {
+		h := hex(c)
+		if h < 0 {
+			return -1
+		}
+		r = r<<4 | rune(h)
+	}
+	return r
+}
+
+// quote writes a text as a JSON string with no more escapes than needed.
+func quote(s string) []byte {
+	out := make([]byte, 0, len(s)+2)
+	out = append(out, '"')
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(s[i:])
+			out = utf8.AppendRune(out, r)
+			i += n
+			continue
+		}
+		switch c {
+		case '"', '\\':
+			out = append(out, '\\', c)
+		case '\n':
+			out = append(out, '\\', 'n')
+		case '\r':
+			out = append(out, '\\', 'r')
+		case '\t':
+			out = append(out, '\\', 't')
+		default:
+			if c < 0x20 {
+				const digits = "0123456789abcdef"
+				out = append(out, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+			} else {
+				out = append(out, c)
+			}
+		}
+		i++
+	}
+	return append(out, '"')
+}
+
+// maxCount bounds what is believed of a count, so that sums do not overflow.
+const maxCount = 1 << 53
+
+// num reads a count, 0 if v is none. Some vendors write counts as 12.0.
+func num(v []byte) int64 {
+	if len(v) == 0 || len(v) > 32 {
+		return 0
+	}
+	n, err := strconv.ParseInt(string(v), 10, 64)
+	if err != nil {
+		f, ferr := strconv.ParseFloat(string(v), 64)
+		if ferr != nil || f != f || f > maxCount || f < -maxCount {
+			return 0
+		}
+		n = int64(f)
+	}
+	return max(0, min(n, maxCount))
+}
+
+// words gives the text of a string, or the source of any other scalar.
+func words(v []byte) string {
+	if isString(v) {
+		return unquote(v)
+	}
+	if !has(v) {
+		return ""
+	}
+	return string(v)
+}

@@ -11,6 +11,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 )
 
 // Mark stands in for a credential; a fingerprint follows it.
@@ -26,14 +27,18 @@ func New(salt []byte) *Redactor { return &Redactor{salt: append([]byte(nil), sal
 
 // Fingerprint gives "[redacted] fp:1a2b3c4d" for a credential.
 func (r *Redactor) Fingerprint(secret string) string {
+	return Mark + " " + r.print(secret)
+}
+
+func (r *Redactor) print(secret string) string {
 	m := hmac.New(sha256.New, r.salt)
 	m.Write([]byte(secret))
 	sum := m.Sum(nil)
-	return Mark + " fp:" + hex.EncodeToString(sum[:4])
+	return "fp:" + hex.EncodeToString(sum[:4])
 }
 
 // Header gives a copy of h in which every credential is replaced by its
-// fingerprint. The word of an authentication scheme ("Bearer") stays.
+// fingerprint (see Value).
 func (r *Redactor) Header(h map[string][]string) map[string][]string {
 	out := make(map[string][]string, len(h))
 	for name, values := range h {
@@ -46,10 +51,31 @@ func (r *Redactor) Header(h map[string][]string) map[string][]string {
 	return out
 }
 
-// Value gives the value of one header, or its fingerprint if the header of
-// that name carries a credential.
-func (r *Redactor) Value(name, value string) string { return r.Fingerprint(value) }
+// Value gives the value of one header. If the header of that name carries a
+// credential it is a fingerprint, before which the word of an authentication
+// scheme ("Bearer") stays. In other values that hold a URL, its credentials
+// are replaced.
+func (r *Redactor) Value(name, value string) string {
+	if value == "" {
+		return value
+	}
+	if !SecretHeader(name) {
+		if strings.Contains(value, "://") || strings.Contains(value, "?") {
+			return r.URL(value)
+		}
+		return value
+	}
+	if scheme, rest, ok := strings.Cut(value, " "); ok && schemes[strings.ToLower(scheme)] && strings.TrimSpace(rest) != "" {
+		return scheme + " " + r.Fingerprint(strings.TrimSpace(rest))
+	}
+	return r.Fingerprint(value)
+}
 
-// URL gives u with the credentials in its query and its user part replaced.
-// Everything else stays byte for byte as it came.
-func (r *Redactor) URL(u string) string { return u }
+// schemes are the words that may stay in front of a credential: those of the
+// IANA registry and of model APIs. Any other first word may be a part of it.
+var schemes = map[string]bool{
+	"apikey": true, "api-key": true, "aws4-hmac-sha256": true, "aws4-ecdsa-p256-sha256": true, "basic": true, "bearer": true,
+	"digest": true, "dpop": true, "gnap": true, "hawk": true, "hoba": true, "key": true, "mutual": true, "negotiate": true,
+	"ntlm": true, "oauth": true, "privatetoken": true, "scram-sha-1": true, "scram-sha-256": true, "sharedkey": true,
+	"sso-key": true, "token": true, "vapid": true,
+}

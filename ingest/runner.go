@@ -21,11 +21,13 @@ const (
 // until its context ends. A commit that does not work is tried again for as
 // long as it takes: the spool keeps what is not committed.
 type Runner struct {
-	Store transcript.Store
+	// Store gives the store to commit to; it is asked before each commit.
+	Store func(context.Context) (transcript.Store, error)
+	// Still tells, after a commit, whether that store is still the one to
+	// commit to. If not, the group is committed again. May be nil.
+	Still func(transcript.Store) error
 	Spool *recorder.Spool
 	Log   *slog.Logger
-	// Stored is called with the exchanges of each commit, if set.
-	Stored func([]*transcript.Exchange)
 
 	committed atomic.Int64
 	failures  atomic.Int64
@@ -51,18 +53,6 @@ func (r *Runner) Run(ctx context.Context) {
 		if !r.commit(ctx, group) {
 			return
 		}
-	}
-}
-
-// Drain commits what the spool holds now, and returns when nothing is left or
-// ctx ends.
-func (r *Runner) Drain(ctx context.Context) {
-	for r.Spool.Stats().Backlog > 0 && ctx.Err() == nil {
-		rec, err := r.Spool.Next(ctx)
-		if err != nil {
-			return
-		}
-		r.commit(ctx, []*recorder.Record{rec})
 	}
 }
 
@@ -107,6 +97,19 @@ func size(r *recorder.Record) int64 {
 	return n
 }
 
+// Take commits records that are not in the spool's own queue, such as those of
+// a process that crashed.
+func (r *Runner) Take(ctx context.Context, records []*recorder.Record) bool {
+	for len(records) > 0 {
+		n := min(len(records), groupSize)
+		if !r.commit(ctx, records[:n]) {
+			return false
+		}
+		records = records[n:]
+	}
+	return true
+}
+
 // commit stores a group and releases its spool space, trying again until it
 // works or ctx ends.
 func (r *Runner) commit(ctx context.Context, group []*recorder.Record) bool {
@@ -115,9 +118,10 @@ func (r *Runner) commit(ctx context.Context, group []*recorder.Record) bool {
 		captures[i] = &group[i].Capture
 	}
 	for wait := retryFirst; ; wait = min(2*wait, retryMost) {
-		stored, err := Commit(ctx, r.Store, captures)
+		n, err := r.try(ctx, captures)
 		if err == nil {
-			r.release(group, stored)
+			r.committed.Add(int64(n))
+			r.release(group)
 			return true
 		}
 		if ctx.Err() != nil {
@@ -133,14 +137,25 @@ func (r *Runner) commit(ctx context.Context, group []*recorder.Record) bool {
 	}
 }
 
-func (r *Runner) release(group []*recorder.Record, stored []*transcript.Exchange) {
-	r.committed.Add(int64(len(stored)))
+func (r *Runner) try(ctx context.Context, captures []*transcript.Capture) (int, error) {
+	store, err := r.Store(ctx)
+	if err != nil {
+		return 0, err
+	}
+	stored, err := Commit(ctx, store, captures)
+	if err != nil {
+		return 0, err
+	}
+	if r.Still != nil {
+		err = r.Still(store)
+	}
+	return len(stored), err
+}
+
+func (r *Runner) release(group []*recorder.Record) {
 	for _, rec := range group {
 		if err := rec.Release(); err != nil {
 			r.Log.Warn("free spool space", "exchange", rec.ID, "error", err)
 		}
-	}
-	if r.Stored != nil {
-		r.Stored(stored)
 	}
 }

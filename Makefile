@@ -1,0 +1,36 @@
+# Targets: build, demo, test, check, bench. See README.md.
+TAGS := sqlite_fts5
+GO   := go
+
+.PHONY: build demo test check bench fuzz clean
+
+build:
+	@mkdir -p bin
+	$(GO) build -tags $(TAGS) -o bin/ ./cmd/recorder ./cmd/inspect
+
+demo: build
+	@$(GO) build -o bin/demo ./examples/demo
+	@bin/demo --bin bin
+
+test:
+	$(GO) test -tags $(TAGS) ./...
+
+# check is what a change must pass: formatting, vet, the linter with the import
+# rules, the build without tags, and the tests under the race detector.
+check: lint
+	$(GO) build ./...
+	$(GO) test -race -tags $(TAGS) ./...
+
+.PHONY: lint
+LINT := $(shell $(GO) env GOPATH)/bin/golangci-lint
+LINT_VERSION := v2.12.2
+lint:
+	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo "gofmt would change these files"; exit 1; }
+	@$(LINT) version 2>/dev/null | grep -q $(LINT_VERSION:v%=%) || $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+	$(LINT) run ./...
+
+bench:
+	$(GO) test -tags $(TAGS) -run '^$$' -bench . -benchmem ./...
+
+clean:
+	rm -rf bin

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/store"
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+// Exit statuses. They are part of the interface.
+const (
+	exitOK       = 0
+	exitFindings = 1 // something is wrong with what was inspected
+	exitUsage    = 2
+	exitNotFound = 3
+)
+
+// errFindings ends a command that has already said what it found.
+var errFindings = errors.New("findings")
+
+// usageError is a mistake in the arguments.
+type usageError struct{ error }
+
+func (u usageError) Unwrap() error { return u.error }
+
+// console is what a command reads and writes.
+type console struct {
+	in       io.Reader
+	out, err io.Writer
+	getenv   func(string) string
+}
+
+// app is what the commands share.
+type app struct {
+	console
+	db   string
+	json bool
+}
+
+// open opens the database for reading.
+func (a *app) open() (*store.DB, error) {
+	path, err := a.path()
+	if err != nil {
+		return nil, err
+	}
+	db, err := store.OpenReader(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("no database at %s: record something first (recorder --help), or name another with --db: %w", path, transcript.ErrNotFound)
+	}
+	return db, err
+}
+
+func (a *app) path() (string, error) {
+	if a.db != "" {
+		return a.db, nil
+	}
+	return workspace.DefaultDB(a.getenv)
+}
+
+// colour tells whether the output is a terminal that wants colours.
+func (a *app) colour() bool {
+	return a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb" && a.terminal()
+}
+
+func (a *app) terminal() bool {
+	f, ok := a.out.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// width is how many columns the output has.
+func (a *app) width() int {
+	if f, ok := a.out.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 20 {
+			return w
+		}
+	}
+	return 120
+}
+
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "inspect",
+		Short: "Read, check and replay what the recorder stored",
+		Long: `inspect reads the database that the recorder writes, also while it writes.
+
+References: x12 is an exchange by its number, x:last the latest, x:last~2 the
+one two before it; a unique part of an exchange's id works too.
+
+Exit status: 0 fine, 1 something was found to be wrong, 2 wrong usage,
+3 not found.`,
+		SilenceErrors: true, SilenceUsage: true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+	}
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w; see %q", err, c.CommandPath()+" --help")}
+	})
+	root.PersistentFlags().StringVar(&a.db, "db", "", "database file (default $RETAKE_DB, else $XDG_DATA_HOME/retake/retake.db)")
+	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document")
+	root.AddCommand(newLs(a), newShow(a), newExport(a), newReplay(a), newVerify(a), newWeb(a))
+	return root
+}
+
+// arguments turns a mistake in the number of arguments into a usage error.
+func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if err := check(c, args); err != nil {
+			return usageError{fmt.Errorf("%w; see %q", err, c.CommandPath()+" --help")}
+		}
+		return nil
+	}
+}
+
+func exitCode(err error) int {
+	switch {
+	case errors.As(err, new(usageError)), errors.Is(err, view.ErrBadRef), errors.Is(err, view.ErrAmbiguous):
+		return exitUsage
+	case errors.Is(err, transcript.ErrNotFound), errors.Is(err, replay.ErrNoResult):
+		return exitNotFound
+	}
+	return exitFindings
+}
+
+// explain says what went wrong and, where it helps, what to do.
+func explain(err error) string {
+	switch {
+	case errors.Is(err, errFindings):
+		return ""
+	case errors.Is(err, view.ErrBadRef):
+		return err.Error() + `. Exchanges are named x12, x:last or by a part of their id; list them with "inspect ls"`
+	case errors.Is(err, view.ErrAmbiguous):
+		return err.Error() + `; give more of it, or its number from "inspect ls"`
+	case errors.Is(err, store.ErrNewerSchema):
+		return err.Error() + "; a newer version of this program wrote it: update inspect"
+	}
+	return err.Error()
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-debugger/retake/formats"
+	"github.com/retake-debugger/retake/store"
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+func newExport(a *app) *cobra.Command {
+	var format, file string
+	var chunks bool
+	c := &cobra.Command{
+		Use:   "export [REF…]",
+		Short: "Write exchanges in another form",
+		Long: `export writes exchanges to standard output or a file.
+
+Formats:
+  jsonl         one exchange a line, as show --json prints it; all of them if
+                none is named
+  raw-request   the exact bytes of one request body, as they went over the wire
+  raw-response  the exact bytes of one response body
+  few-shot      the conversation as a messages array, to be put before a real
+                question: for an exchange of the Messages API in its form, else
+                in that of Chat Completions`,
+		Example: `  inspect export --format jsonl > all.jsonl
+  inspect export x12 --format raw-request | sha256sum
+  inspect export x:last --format few-shot -o example.json`,
+		RunE: func(c *cobra.Command, args []string) error {
+			write, err := exporter(format, args, chunks)
+			if err != nil {
+				return err
+			}
+			db, err := a.open()
+			if err != nil {
+				return err
+			}
+			defer db.Close()
+			return a.writeTo(file, func(w io.Writer) error { return write(c.Context(), a, db, w) })
+		},
+	}
+	c.Flags().StringVar(&format, "format", "jsonl", "jsonl, raw-request, raw-response or few-shot")
+	c.Flags().StringVarP(&file, "output", "o", "", "write to this file instead of standard output")
+	c.Flags().BoolVar(&chunks, "chunks", false, "with jsonl: the arrival time of each piece of the answers")
+	return c
+}
+
+type export func(ctx context.Context, a *app, db *store.DB, w io.Writer) error
+
+func exporter(format string, refs []string, chunks bool) (export, error) {
+	one := func(f func(context.Context, *app, *store.DB, *transcript.Exchange, io.Writer) error) (export, error) {
+		if len(refs) != 1 {
+			return nil, usageError{fmt.Errorf("--format %s takes one exchange, got %d", format, len(refs))}
+		}
+		return func(ctx context.Context, a *app, db *store.DB, w io.Writer) error {
+			e, err := a.resolve(ctx, db, refs[0])
+			if err != nil {
+				return err
+			}
+			return f(ctx, a, db, e, w)
+		}, nil
+	}
+	switch format {
+	case "jsonl":
+		return func(ctx context.Context, a *app, db *store.DB, w io.Writer) error {
+			return a.exportJSONL(ctx, db, refs, chunks, w)
+		}, nil
+	case "raw-request":
+		return one(func(ctx context.Context, _ *app, db *store.DB, e *transcript.Exchange, w io.Writer) error {
+			return exportBody(ctx, db, e.Request, w)
+		})
+	case "raw-response":
+		return one(func(ctx context.Context, _ *app, db *store.DB, e *transcript.Exchange, w io.Writer) error {
+			return exportBody(ctx, db, e.Response, w)
+		})
+	case "few-shot":
+		return one(exportFewShot)
+	}
+	return nil, usageError{fmt.Errorf("unknown format %q: jsonl, raw-request, raw-response or few-shot", format)}
+}
+
+func (a *app) exportJSONL(ctx context.Context, db *store.DB, refs []string, chunks bool, w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	write := func(e *transcript.Exchange) error {
+		v, err := view.NewExchange(ctx, db, e)
+		if err != nil {
+			return err
+		}
+		if chunks {
+			v.AddChunks(e)
+		}
+		return enc.Encode(v)
+	}
+	for _, ref := range refs {
+		e, err := a.resolve(ctx, db, ref)
+		if err != nil {
+			return err
+		}
+		if err := write(e); err != nil {
+			return err
+		}
+	}
+	if len(refs) > 0 {
+		return nil
+	}
+	for e, err := range db.Exchanges(ctx, transcript.Filter{Oldest: true}) {
+		if err != nil {
+			return err
+		}
+		if err := write(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func exportBody(ctx context.Context, db *store.DB, m transcript.Message, w io.Writer) error {
+	if m.Bytes == 0 {
+		return nil
+	}
+	body, err := db.Body(ctx, m.Body)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	_, err = io.Copy(w, body)
+	return err
+}
+
+func exportFewShot(ctx context.Context, a *app, db *store.DB, e *transcript.Exchange, w io.Writer) error {
+	t, err := view.NewTranscript(ctx, db, e)
+	if err != nil {
+		return err
+	}
+	out, left, err := formats.FewShot(e.Dialect, fewShotItems(t))
+	if err != nil {
+		return err
+	}
+	for _, l := range left {
+		fmt.Fprintln(a.err, "inspect: left out: "+l)
+	}
+	_, err = w.Write(append(out, '\n'))
+	return err
+}
+
+// fewShotItems puts each result behind the call that it answers.
+func fewShotItems(t *view.Transcript) []transcript.Item {
+	var items, results []transcript.Item
+	for i := range t.Entries {
+		e := &t.Entries[i]
+		if e.Item.Kind != transcript.ToolCall {
+			items = append(items, results...)
+			results = nil
+		}
+		items = append(items, e.Item)
+		if e.Item.Kind == transcript.ToolCall && e.Result != nil {
+			results = append(results, *e.Result)
+		}
+	}
+	return append(items, results...)
+}
+
+// writeTo gives write the named file, or standard output. A file is complete
+// or not there.
+func (a *app) writeTo(file string, write func(io.Writer) error) error {
+	if file == "" {
+		w := bufio.NewWriter(a.out)
+		return errors.Join(write(w), w.Flush())
+	}
+	part := file + ".part"
+	f, err := os.OpenFile(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("create output: %w", err)
+	}
+	w := bufio.NewWriter(f)
+	if err := errors.Join(write(w), w.Flush(), f.Close()); err != nil {
+		os.Remove(part)
+		return err
+	}
+	return os.Rename(part, file)
+}

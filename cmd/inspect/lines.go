@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+// line writes one line.
+func (p *printer) line(format string, args ...any) {
+	fmt.Fprintln(p.out, strings.TrimRight(fmt.Sprintf(format, args...), " "))
+}
+
+// rule writes a line across with a word in it.
+func (p *printer) rule(word string) {
+	p.line("")
+	p.line("%s", p.style("── "+word+" "+strings.Repeat("─", max(0, min(p.columns, 100)-len(word)-4)), dim))
+}
+
+// room is how many columns are left behind an indent.
+func (p *printer) room(indent int) int { return max(p.columns-indent, 20) }
+
+// lines prepares a text for printing behind an indent: at most so many lines,
+// each shortened to the width, and a word about what was left out. With --full
+// nothing is.
+func (p *printer) lines(text string, indent, most int) (lines []string, more string) {
+	text = strings.ReplaceAll(visible(strings.TrimRight(text, "\n")), "\t", "    ")
+	if p.full {
+		return strings.Split(text, "\n"), ""
+	}
+	all := strings.Split(text, "\n")
+	shortened := false
+	for i, line := range all {
+		if i == most {
+			break
+		}
+		short := cut(line, p.room(indent))
+		shortened = shortened || short != line
+		lines = append(lines, short)
+	}
+	switch left := len(all) - len(lines); {
+	case left > 0:
+		more = fmt.Sprintf("… %d more line%s, %s in all", left, plural(left), size(len(text)))
+	case shortened && len(text) > 4*p.columns:
+		more = fmt.Sprintf("… %s in all", size(len(text)))
+	}
+	return lines, more
+}
+
+// rawShown bounds how much of an undecoded body is shown.
+const rawShown = 2000
+
+// raw shows the bodies of an exchange that no dialect reads.
+func (p *printer) raw(ctx context.Context, r transcript.Reader, e *transcript.Exchange) error {
+	b, err := view.ReadBodies(ctx, r, e)
+	if err != nil {
+		return err
+	}
+	p.body("request", b.Request, e.Request.Bytes, e.N)
+	p.body("response", b.Response, e.Response.Bytes, e.N)
+	return nil
+}
+
+func (p *printer) body(side string, body []byte, bytes, n int64) {
+	p.rule(fmt.Sprintf("%s body, %s", side, size(int(bytes))))
+	if !utf8.Valid(body) {
+		p.line("  not text; inspect export x%d --format raw-%s writes its bytes", n, side)
+		return
+	}
+	text := string(body)
+	if !p.full && len(text) > rawShown {
+		text = strings.ToValidUTF8(text[:rawShown], "")
+	}
+	io.WriteString(p.out, strings.TrimRight(visible(text), "\n")+"\n")
+	if !p.full && len(body) > rawShown {
+		p.line("%s", p.style("… --full shows all", dim))
+	}
+}

@@ -1,0 +1,33 @@
+// Command inspect reads what the recorder stored: it lists exchanges, shows
+// them as transcripts, exports them, checks them and sends them again with a
+// tool output changed.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], console{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv})
+	stop()
+	os.Exit(code)
+}
+
+// run is the whole program. It returns the exit status.
+func run(ctx context.Context, args []string, c console) int {
+	root := newRoot(&app{console: c})
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	if message := explain(err); message != "" {
+		fmt.Fprintln(c.err, "inspect: "+message)
+	}
+	return exitCode(err)
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+// printJSON writes v as the one document of the output.
+func (a *app) printJSON(v any) error {
+	e := json.NewEncoder(a.out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// time is short for eyes and RFC 3339 for programs.
+func (a *app) time(t time.Time) string {
+	if a.terminal() {
+		return t.Local().Format("01-02 15:04:05")
+	}
+	return t.Local().Format(time.RFC3339)
+}
+
+// visible makes control characters of a recorded text harmless and seen: it
+// must not move the cursor, colour the terminal or reorder the line.
+func visible(s string) string {
+	clean := true
+	for _, r := range s {
+		if hidden(r) {
+			clean = false
+			break
+		}
+	}
+	if clean && utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\r':
+			b.WriteString(`\r`)
+		case hidden(r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// hidden tells whether a character would act on the terminal instead of being
+// printed.
+func hidden(r rune) bool {
+	if r == '\n' || r == '\t' {
+		return false
+	}
+	return unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) && r != '\u200d' || r == '\u2028' || r == '\u2029'
+}
+
+// cut shortens a line to so many columns.
+func cut(s string, columns int) string {
+	if displaywidth.String(s) <= columns {
+		return s
+	}
+	return displaywidth.TruncateString(s, columns, "…")
+}
+
+// oneLine folds white space, so that a text fits in a line.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// size is a number of bytes for eyes.
+func size(n int) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 1000_000:
+		return fmt.Sprintf("%.1f kB", float64(n)/1000)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1000_000)
+}
+
+// duration is a time for eyes.
+func duration(ms *float64) string {
+	switch {
+	case ms == nil:
+		return ""
+	case *ms < 1000:
+		return fmt.Sprintf("%.0f ms", *ms)
+	case *ms < 60_000:
+		return fmt.Sprintf("%.2f s", *ms/1000)
+	}
+	return time.Duration(*ms * 1e6).Round(time.Second).String()
+}
+
+// table prints aligned columns on a terminal and tab-separated ones elsewhere.
+type table struct {
+	app    *app
+	header []string
+	rows   [][]string
+}
+
+func (a *app) table(header ...string) *table { return &table{app: a, header: header} }
+
+func (t *table) row(cells ...string) {
+	for i := range cells {
+		cells[i] = oneLine(cells[i])
+	}
+	t.rows = append(t.rows, cells)
+}
+
+func (t *table) print() error {
+	if !t.app.terminal() {
+		for _, row := range append([][]string{t.header}, t.rows...) {
+			if _, err := fmt.Fprintln(t.app.out, strings.Join(row, "\t")); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	t.fit(t.app.width())
+	none := tw.Border{Left: tw.Off, Right: tw.Off, Top: tw.Off, Bottom: tw.Off}
+	out := tablewriter.NewTable(t.app.out,
+		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{Borders: none, Settings: tw.Settings{Separators: tw.SeparatorsNone, Lines: tw.LinesNone}})),
+		tablewriter.WithPadding(tw.Padding{Left: "", Right: "  ", Overwrite: true}),
+		tablewriter.WithAlignment(tw.MakeAlign(len(t.header), tw.AlignLeft)),
+		tablewriter.WithHeaderAutoFormat(tw.Off), tablewriter.WithRowAutoWrap(tw.WrapNone), tablewriter.WithHeaderAlignment(tw.AlignLeft))
+	out.Header(t.header)
+	for _, row := range t.rows {
+		if err := out.Append(row); err != nil {
+			return err
+		}
+	}
+	return out.Render()
+}
+
+// fit shortens the last column to what the others leave.
+func (t *table) fit(width int) {
+	last := len(t.header) - 1
+	used := 0
+	for i := range last {
+		widest := displaywidth.String(t.header[i])
+		for _, row := range t.rows {
+			widest = max(widest, displaywidth.Options{ControlSequences: true}.String(row[i]))
+		}
+		used += widest + 2
+	}
+	for _, row := range t.rows {
+		row[last] = cut(row[last], max(width-used-2, 8))
+	}
+}
+
+// printer knows the colours and the width of the output.
+type printer struct {
+	*app
+	colours bool
+	columns int
+	full    bool
+}
+
+func (a *app) printer(full bool) *printer {
+	return &printer{app: a, colours: a.colour(), columns: a.width(), full: full}
+}
+
+// Styles, as SGR parameters.
+const (
+	bold   = "1"
+	dim    = "2"
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+	cyan   = "36"
+)
+
+func (p *printer) style(s, sgr string) string {
+	if !p.colours || s == "" {
+		return s
+	}
+	return "\x1b[" + sgr + "m" + s + "\x1b[0m"
+}
+
+func (p *printer) outcome(r *view.Row) string {
+	s := string(r.Outcome)
+	if r.Status >= 400 {
+		s = fmt.Sprintf("%s %d", s, r.Status)
+	}
+	if r.Lossy {
+		s += " lossy"
+	}
+	switch {
+	case r.Failed() || r.Lossy:
+		return p.style(s, red)
+	case r.Outcome == transcript.InProgress:
+		return p.style(s, yellow)
+	}
+	return s
+}

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+// storedWithin bounds the wait for the commit of a replayed exchange.
+const storedWithin = 30 * time.Second
+
+type replayFlags struct {
+	once      bool
+	setResult []string
+	keyEnv    string
+	upstream  string
+	dryRun    bool
+}
+
+func newReplay(a *app) *cobra.Command {
+	var f replayFlags
+	c := &cobra.Command{
+		Use:   "replay REF --once [--set-result CALL_ID=TEXT]…",
+		Short: "Send a recorded request again with a tool output changed",
+		Long: `replay sends a recorded request again. --set-result gives one tool result
+another text; it is spliced into the recorded bytes, all else is sent exactly as
+it was. The new exchange is recorded beside the old one, and both answers are
+printed. Nothing recorded is changed.
+
+The key comes from the environment, from the variable that the provider's SDK
+uses (OPENAI_API_KEY, ANTHROPIC_API_KEY …) or the one that --key-env names; it is
+not stored.`,
+		Example: `  inspect replay x12 --once --set-result call_abc="ok  ./...  0.3s"
+  inspect replay x12 --once --set-result call_abc=@result.txt
+  inspect replay x12 --once --set-result call_abc=none --dry-run`,
+		Args: arguments(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			if !f.once {
+				return usageError{errors.New("only --once is there so far: it sends this one step again")}
+			}
+			edits, err := parseEdits(f.setResult)
+			if err != nil {
+				return err
+			}
+			return a.replay(c.Context(), args[0], edits, f)
+		},
+	}
+	c.Flags().BoolVar(&f.once, "once", false, "send this one step again")
+	c.Flags().StringArrayVar(&f.setResult, "set-result", nil, "CALL_ID=TEXT or CALL_ID=@FILE: the text of that tool result (repeatable)")
+	c.Flags().StringVar(&f.keyEnv, "key-env", "", "environment variable that holds the key")
+	c.Flags().StringVar(&f.upstream, "upstream", "", "send to this server (scheme and host) instead of the recorded one")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the request body that would be sent and stop")
+	return c
+}
+
+func parseEdits(settings []string) ([]replay.Edit, error) {
+	var edits []replay.Edit
+	for _, s := range settings {
+		id, text, ok := strings.Cut(s, "=")
+		if !ok || id == "" {
+			return nil, usageError{fmt.Errorf("--set-result %q: want CALL_ID=TEXT or CALL_ID=@FILE", s)}
+		}
+		if file, ok := strings.CutPrefix(text, "@"); ok {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				return nil, usageError{fmt.Errorf("--set-result %s: %w", id, err)}
+			}
+			text = string(content)
+		}
+		edits = append(edits, replay.Edit{CallID: id, Text: text})
+	}
+	return edits, nil
+}
+
+// replayed is what replay --json prints.
+type replayed struct {
+	Take      string             `json:"take"`
+	Origin    string             `json:"origin"`
+	Edits     []replay.Edit      `json:"edits"`
+	Mode      string             `json:"mode"`
+	Outcome   transcript.Outcome `json:"outcome"`
+	Exchange  string             `json:"exchange"`
+	OldText   string             `json:"old_text"`
+	FinalText string             `json:"final_text"`
+	Usage     *transcript.Usage  `json:"usage"`
+}
+
+func (a *app) replay(ctx context.Context, ref string, edits []replay.Edit, f replayFlags) error {
+	path, err := a.path()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Errorf("no database at %s: %w", path, transcript.ErrNotFound)
+	}
+	w, err := workspace.Open(path, workspace.Logger(a.err, "text"))
+	if err != nil {
+		return err
+	}
+	defer w.Close(context.WithoutCancel(ctx))
+	origin, err := a.resolve(ctx, w.Store(), ref)
+	if err != nil {
+		return err
+	}
+	req, err := a.prepare(ctx, w, origin, edits, f)
+	if err != nil || f.dryRun {
+		return err
+	}
+	take, e, err := a.send(ctx, w, req)
+	if err != nil {
+		return err
+	}
+	return a.printTake(ctx, w.Store(), req, take, e)
+}
+
+// prepare builds the request and finds its key.
+func (a *app) prepare(ctx context.Context, w *workspace.Workspace, origin *transcript.Exchange, edits []replay.Edit, f replayFlags) (*replay.Request, error) {
+	req, err := replay.Prepare(ctx, w.Store(), origin, edits)
+	if errors.Is(err, replay.ErrNoResult) {
+		return nil, fmt.Errorf("%w; the results in it are listed by: inspect show %s", err, view.Ref(origin.N))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if f.upstream != "" {
+		if err := req.SendTo(f.upstream); err != nil {
+			return nil, usageError{err}
+		}
+	}
+	if f.dryRun {
+		_, err := a.out.Write(req.Body)
+		return req, err
+	}
+	if len(req.Dropped) > 0 {
+		fmt.Fprintf(a.err, "inspect: not sent, since they were never stored: %s\n", strings.Join(req.Dropped, ", "))
+	}
+	if !req.NeedsKey() {
+		return req, nil
+	}
+	variable := f.keyEnv
+	if variable == "" {
+		variable = req.KeyVariable()
+	}
+	key := a.getenv(variable)
+	if key == "" {
+		return nil, fmt.Errorf("no key: set %s, or name another variable with --key-env", variable)
+	}
+	return req, req.SetKey(key)
+}
+
+// send sends the request, waits until its exchange is stored and notes the
+// take.
+func (a *app) send(ctx context.Context, w *workspace.Workspace, req *replay.Request) (*transcript.Take, *transcript.Exchange, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, nil, err
+	}
+	base := http.DefaultTransport.(*http.Transport).Clone()
+	base.DisableCompression = true
+	transport := recorder.NewTransport(base, w.Recording())
+	if !a.json {
+		fmt.Fprintf(a.err, "sending %s again to %s\n", view.Ref(req.Origin.N), visible(host(req.URL)))
+	}
+	_, sendErr := req.Send(recorder.WithID(ctx, id.String()), transport)
+	if !a.json && sendErr != nil {
+		fmt.Fprintf(a.err, "inspect: %s\n", visible(sendErr.Error()))
+	}
+	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), storedWithin)
+	defer cancel()
+	e, err := w.Stored(wait, id.String())
+	if err != nil {
+		return nil, nil, errors.Join(sendErr, fmt.Errorf("store the replayed exchange: %w", err))
+	}
+	take, err := replay.Keep(ctx, w.Store(), req, e)
+	return take, e, err
+}
+
+func host(url string) string {
+	if _, rest, ok := strings.Cut(url, "://"); ok {
+		url = rest
+	}
+	h, _, _ := strings.Cut(url, "/")
+	return h
+}
+
+func (a *app) printTake(ctx context.Context, r transcript.Reader, req *replay.Request, take *transcript.Take, e *transcript.Exchange) error {
+	before, err := view.Decode(ctx, r, req.Origin)
+	if err != nil {
+		return err
+	}
+	after, err := view.Decode(ctx, r, e)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		edits := req.Edits
+		if edits == nil {
+			edits = []replay.Edit{}
+		}
+		err = a.printJSON(replayed{
+			Take: fmt.Sprintf("t%d", take.N), Origin: req.Origin.ID, Edits: edits, Mode: "once",
+			Outcome: e.Outcome, Exchange: e.ID, OldText: before.Text, FinalText: after.Text, Usage: e.Usage,
+		})
+	} else {
+		p := a.printer(false)
+		p.answer("before, "+view.Ref(req.Origin.N), before)
+		p.answer(fmt.Sprintf("after, %s (take t%d)", view.Ref(e.N), take.N), after)
+		p.verdict(req.Origin, before, e, after)
+	}
+	if err == nil && e.Outcome != transcript.OK {
+		return errFindings
+	}
+	return err
+}
+
+func (p *printer) answer(title string, t *transcript.Turn) {
+	p.rule(title)
+	for i := range t.Output {
+		it := &t.Output[i]
+		if it.Kind == transcript.ToolCall {
+			args := it.ArgumentsRaw
+			p.line("  %s %s  %s", p.style("▌", cyan), p.style(visible(it.Name), cyan), cut(oneLine(visible(args)), p.room(20)))
+		} else {
+			p.entry(&view.Entry{Item: *it, Output: true}, false)
+		}
+	}
+	if t.Error != nil {
+		p.line("  %s", p.style("✗ "+visible(join([]string{t.Error.Type, oneLine(t.Error.Message)})), red))
+	}
+}
+
+func (p *printer) verdict(old *transcript.Exchange, before *transcript.Turn, e *transcript.Exchange, after *transcript.Turn) {
+	p.line("")
+	switch {
+	case e.Outcome != transcript.OK:
+		p.line("  %s", p.style("the replay failed: "+string(e.Outcome), red))
+	case replay.SameAnswer(before, after):
+		p.line("  the answer is the same")
+	default:
+		p.line("  %s", p.style("the answer changed", bold))
+	}
+	p.line("  %s", p.style(fmt.Sprintf("inspect show %s · inspect show %s", view.Ref(old.N), view.Ref(e.N)), dim))
+}

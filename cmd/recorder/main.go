@@ -1,0 +1,103 @@
+// Command recorder is the recording proxy: an agent is pointed at it by its
+// base URL, and every request and response is forwarded unchanged and kept.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit statuses of recorder itself. "recorder run" exits as its command does.
+const (
+	exitOK      = 0
+	exitTrouble = 1
+	exitUsage   = 2
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr, os.Getenv)
+	stop()
+	os.Exit(code)
+}
+
+// usageError is a mistake in the arguments.
+type usageError struct{ error }
+
+func (u usageError) Unwrap() error { return u.error }
+
+// exitError ends recorder with the status of the command that it ran.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// run is the whole program. It returns the exit status.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv func(string) string) int {
+	root := newRoot(stderr, getenv)
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	var exit exitError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &exit):
+		return int(exit)
+	}
+	fmt.Fprintln(stderr, "recorder: "+err.Error())
+	if errors.As(err, new(usageError)) {
+		return exitUsage
+	}
+	return exitTrouble
+}
+
+func newRoot(stderr io.Writer, getenv func(string) string) *cobra.Command {
+	o := &options{stderr: stderr, getenv: getenv}
+	root := &cobra.Command{
+		Use:   "recorder",
+		Short: "Record what an agent and a model say to each other",
+		Long: `recorder is a proxy between an agent and a model provider. It forwards every
+request and answer unchanged and at once, and keeps both in a database, byte for
+byte. Point the agent at it by its base URL:
+
+  OPENAI_BASE_URL=http://127.0.0.1:7777/v1
+  ANTHROPIC_BASE_URL=http://127.0.0.1:7777
+
+Without --upstream the well-known providers are there by name (/openai,
+/anthropic, /gemini, /openrouter, /ollama …), and /v1/chat/completions,
+/v1/responses and /v1/messages find theirs. One --upstream URL takes everything;
+--upstream NAME=URL hangs under /NAME/. Only these hosts are ever called.
+
+Credentials are passed on and never stored. Ctrl-C ends what is in flight and
+leaves a clean database. Read it with inspect, or in the viewer (--web).`,
+		Example: `  recorder
+  recorder --upstream http://127.0.0.1:8000 --db run.db
+  recorder --upstream local=http://127.0.0.1:8000 --upstream openai=https://api.openai.com
+  recorder run -- python agent.py`,
+		Args:          noArguments,
+		SilenceErrors: true, SilenceUsage: true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		RunE:              func(c *cobra.Command, _ []string) error { return serve(c.Context(), o) },
+	}
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w; see %q", err, c.CommandPath()+" --help")}
+	})
+	o.flags(root.PersistentFlags())
+	root.AddCommand(newRun(o))
+	return root
+}
+
+func noArguments(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageError{fmt.Errorf("unknown command %q; to record a command: recorder run -- %s", args[0], args[0])}
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake/recorder"
+)
+
+// options are the flags of recorder.
+type options struct {
+	stderr io.Writer
+	getenv func(string) string
+
+	listen    string
+	db        string
+	upstreams []string
+	web       string
+	token     string
+	hosts     []string
+	origins   []string
+	caFile    string
+	logFormat string
+}
+
+func (o *options) flags(f *pflag.FlagSet) {
+	f.StringVar(&o.listen, "listen", "127.0.0.1:7777", "address of the proxy")
+	f.StringVar(&o.db, "db", "", "database file (default $RETAKE_DB, else $XDG_DATA_HOME/retake/retake.db)")
+	f.StringArrayVar(&o.upstreams, "upstream", nil, "[NAME=]URL of a provider (repeatable)")
+	f.StringVar(&o.web, "web", "127.0.0.1:7778", "address of the viewer, or off")
+	f.StringVar(&o.token, "token", "", "token that clients must give, as header X-Retake-Token or base path /_t/TOKEN; needed off loopback")
+	f.StringArrayVar(&o.hosts, "allow-host", nil, "accept this Host header too (repeatable)")
+	f.StringArrayVar(&o.origins, "allow-origin", nil, "accept requests of pages of this origin (repeatable)")
+	f.StringVar(&o.caFile, "ca-file", "", "PEM file of further certificate authorities to trust on the way out")
+	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
+}
+
+// check finds mistakes that flags alone show.
+func (o *options) check() error {
+	if o.logFormat != "text" && o.logFormat != "json" {
+		return usageError{fmt.Errorf("--log-format %q: want text or json", o.logFormat)}
+	}
+	if err := workspace.CheckListen(o.listen, o.token); err != nil {
+		return usageError{err}
+	}
+	if o.web != "off" {
+		if err := workspace.CheckListen(o.web, o.token); err != nil {
+			return usageError{fmt.Errorf("viewer: %w", err)}
+		}
+	}
+	return nil
+}
+
+func (o *options) path() (string, error) {
+	if o.db != "" {
+		return o.db, nil
+	}
+	return workspace.DefaultDB(o.getenv)
+}
+
+// upstreamName is what may stand before the = of --upstream, so that a = in a
+// URL is not mistaken for it.
+var upstreamName = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._-]*)=(.*)$`)
+
+// parseUpstreams reads --upstream flags.
+func parseUpstreams(flags []string) ([]recorder.Upstream, error) {
+	var all []recorder.Upstream
+	for _, f := range flags {
+		up := recorder.Upstream{}
+		raw := f
+		if m := upstreamName.FindStringSubmatch(f); m != nil {
+			up.Name, raw = m[1], m[2]
+		}
+		u, err := url.Parse(raw)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+			return nil, usageError{fmt.Errorf("--upstream %q: want [NAME=]URL with http:// or https://", f)}
+		}
+		if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+			return nil, usageError{fmt.Errorf("--upstream %q: the URL must hold no user, query or fragment", f)}
+		}
+		up.URL = u
+		all = append(all, up)
+	}
+	if len(all) > 1 {
+		for i, up := range all {
+			if up.Name == "" {
+				return nil, usageError{fmt.Errorf("--upstream %q: with several upstreams each needs a name, NAME=URL", flags[i])}
+			}
+		}
+	}
+	return all, nil
+}
+
+// rootCAs are the system's authorities and those of --ca-file; nil for the
+// system's alone.
+func (o *options) rootCAs() (*x509.CertPool, error) {
+	if o.caFile == "" {
+		return nil, nil
+	}
+	pem, err := os.ReadFile(o.caFile)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("read --ca-file: %w", err)}
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, usageError{fmt.Errorf("--ca-file %s holds no PEM certificate", strings.TrimSpace(o.caFile))}
+	}
+	return pool, nil
+}

@@ -39,7 +39,7 @@ func (m *chatMessage) read(v []byte) {
 		case "refusal":
 			refusal = v
 		case "audio": // sent again as its id alone
-			if id := get(v, "id"); isString(id) {
+			if id := get(v, "id"); !isEmpty(id) {
 				m.part([]byte(`{"audio":` + string(id) + `}`))
 			}
 		case "images": // OpenRouter, images that the model made
@@ -54,7 +54,7 @@ func (m *chatMessage) read(v []byte) {
 				m.call(e.value(), "/tool_calls/"+strconv.Itoa(n))
 			}
 		case "function_call": // before tool_calls there were; it has no id
-			if isObject(v) {
+			if !blank(v) {
 				m.call(v, "/function_call")
 			}
 		case "tool_call_id":
@@ -98,7 +98,7 @@ func (m *chatMessage) call(v []byte, at string) {
 	it := transcript.Item{Kind: transcript.ToolCall, Role: "assistant", Choice: m.choice, At: m.at + at, Raw: v, CallID: str(get(v, "id"))}
 	f := v
 	for _, kind := range [...]string{"function", "custom"} {
-		if inner := get(v, kind); isObject(inner) {
+		if inner := get(v, kind); !blank(inner) {
 			f = inner
 		}
 	}
@@ -109,6 +109,20 @@ func (m *chatMessage) call(v []byte, at string) {
 		setArguments(&it, get(f, "arguments"))
 	}
 	m.calls = append(m.calls, it)
+}
+
+// blank tells whether a call's function says nothing. Snowflake fills in
+// every member that is not there with an empty one.
+func blank(function []byte) bool {
+	if !isObject(function) {
+		return true
+	}
+	for _, name := range [...]string{"name", "arguments", "input"} {
+		if !isEmpty(get(function, name)) {
+			return false
+		}
+	}
+	return true
 }
 
 func (m *chatMessage) emit(raw []byte) {

@@ -67,8 +67,10 @@ func (s *chatSlot) add(v []byte) {
 		case "function":
 			s.addFunction(v)
 		case "custom":
-			s.custom = true
-			s.addFunction(v)
+			if !blank(v) {
+				s.custom = true
+				s.addFunction(v)
+			}
 		default:
 			if has(v) {
 				s.extra.set(key, v)

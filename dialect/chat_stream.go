@@ -174,6 +174,9 @@ func (c *chatChoice) addDelta(v []byte) (content bool) {
 				content = true
 			}
 		case "function_call":
+			if c.function == nil && blank(v) {
+				continue
+			}
 			if c.function == nil {
 				c.function = &chatSlot{}
 			}

@@ -218,7 +218,7 @@ func escape(b []byte) int {
 			if k >= len(b) {
 				return -1
 			}
-			if hex(b[k]) < 0 {
+			if hexDigit(b[k]) < 0 {
 				return 0
 			}
 		}
@@ -227,7 +227,7 @@ func escape(b []byte) int {
 	return 0
 }
 
-func hex(c byte) int {
+func hexDigit(c byte) int {
 	switch {
 	case c >= '0' && c <= '9':
 		return int(c - '0')

@@ -12,7 +12,7 @@ import (
 // What fits none is transcript.Unknown.
 func Recognise(w *Wire) transcript.Dialect {
 	p := segments(w.URL)
-	req := w.Request
+	req := bytes.TrimSpace(w.Request)
 	ends := func(tail ...string) bool { return endsWith(p, tail) }
 	switch post := w.Method == "" || strings.EqualFold(w.Method, "POST"); {
 	case post && ends("chat", "completions"):
@@ -33,10 +33,9 @@ func Recognise(w *Wire) transcript.Dialect {
 // mayBe tells whether a request body could be what its path says: it has one
 // of the members, or it cannot be read (tests and gateways leave it out).
 func mayBe(body []byte, members ...string) bool {
-	if !isObject(bytes.TrimSpace(body)) {
+	if !isObject(body) {
 		return true
 	}
-	body = bytes.TrimSpace(body)
 	for _, m := range members {
 		if get(body, m) != nil {
 			return true

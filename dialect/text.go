@@ -76,7 +76,7 @@ func unit(s []byte) rune {
 	}
 	r := rune(0)
 	for _, c := range s[2:6] {
-		h := hex(c)
+		h := hexDigit(c)
 		if h < 0 {
 			return -1
 		}

@@ -1,0 +1,55 @@
+package web
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/retake-debugger/retake/view"
+)
+
+const (
+	apiRows    = 100
+	apiRowsMax = 1000
+)
+
+// apiList gives rows, newest first: ?dialect= ?outcome= ?model= ?before= ?limit=.
+func (s *server) apiList(c *gin.Context) {
+	f, err := filterOf(c)
+	if err != nil {
+		s.fail(c, http.StatusBadRequest, "before is the number of an exchange.")
+		return
+	}
+	f.Limit = apiRows
+	if v := c.Query("limit"); v != "" {
+		if f.Limit, err = strconv.Atoi(v); err != nil || f.Limit < 1 || f.Limit > apiRowsMax {
+			s.fail(c, http.StatusBadRequest, "limit is a number from 1 to 1000.")
+			return
+		}
+	}
+	rows, err := view.Rows(c.Request.Context(), s.reader, f)
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	s.json(c, http.StatusOK, rows)
+}
+
+// apiExchange gives one exchange in full; ?chunks=1 adds the arrival times.
+func (s *server) apiExchange(c *gin.Context) {
+	e, err := s.find(c.Request.Context(), c.Param("ref"))
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	x, err := view.NewExchange(c.Request.Context(), s.reader, e)
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	if c.Query("chunks") != "" {
+		x.AddChunks(e)
+	}
+	s.json(c, http.StatusOK, x)
+}

@@ -1,0 +1,60 @@
+package web
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"net/http"
+	"path"
+
+	"github.com/gin-gonic/gin"
+)
+
+//go:embed static
+var static embed.FS
+
+// asset is a file of the pages' own.
+type asset struct {
+	kind    string
+	content []byte
+	version string
+}
+
+// readAssets gives the static files by name: a request can only ever ask for
+// one of these names.
+func readAssets() map[string]asset {
+	kinds := map[string]string{
+		".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
+		".svg": "image/svg+xml", ".LICENSE": "text/plain; charset=utf-8",
+	}
+	files, err := static.ReadDir("static")
+	if err != nil {
+		panic(err) // the files are part of the program
+	}
+	assets := map[string]asset{}
+	for _, f := range files {
+		content, err := static.ReadFile("static/" + f.Name())
+		if err != nil {
+			panic(err)
+		}
+		sum := sha256.Sum256(content)
+		assets[f.Name()] = asset{kinds[path.Ext(f.Name())], content, hex.EncodeToString(sum[:6])}
+	}
+	return assets
+}
+
+func (s *server) assetURL(name string) string {
+	return "/static/" + name + "?v=" + s.assets[name].version
+}
+
+func (s *server) asset(c *gin.Context) {
+	a, ok := s.assets[c.Param("name")]
+	if !ok {
+		s.fail(c, http.StatusNotFound, "There is no such file.")
+		return
+	}
+	if c.Query("v") == a.version {
+		c.Header("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	c.Data(http.StatusOK, a.kind, a.content)
+}

@@ -1,0 +1,90 @@
+package web
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+func (s *server) requestBody(c *gin.Context)  { s.body(c, "request") }
+func (s *server) responseBody(c *gin.Context) { s.body(c, "response") }
+
+// body gives the exact wire bytes of one side, to be saved and never shown.
+func (s *server) body(c *gin.Context, side string) {
+	e, err := s.find(c.Request.Context(), c.Param("ref"))
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	m := messageOf(e, side)
+	c.Header("Content-Disposition", `attachment; filename="`+view.Ref(e.N)+"-"+side+`.bin"`)
+	c.Header("Content-Type", "application/octet-stream")
+	if m.Bytes == 0 {
+		c.Header("Content-Length", "0")
+		return
+	}
+	body, err := s.reader.Body(c.Request.Context(), m.Body)
+	if err != nil {
+		c.Header("Content-Disposition", "")
+		s.failed(c, err)
+		return
+	}
+	defer body.Close()
+	c.Header("Content-Length", strconv.FormatInt(m.Bytes, 10))
+	if _, err := io.Copy(c.Writer, body); err != nil {
+		s.log.Warn("send body", "exchange", e.ID, "side", side, "error", err)
+	}
+}
+
+// item gives one item whole, as plain text: its text, its arguments or its own
+// JSON.
+func (s *server) item(c *gin.Context) {
+	e, err := s.find(c.Request.Context(), c.Param("ref"))
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	turn, err := view.Decode(c.Request.Context(), s.reader, e)
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	items := turn.Input
+	if c.Query("side") == "response" {
+		items = turn.Output
+	}
+	text, ok := partOf(items, c.Query("at"), c.Query("part"))
+	if !ok {
+		s.fail(c, http.StatusNotFound, "The exchange holds no such item.")
+		return
+	}
+	c.Data(http.StatusOK, "text/plain; charset=utf-8", []byte(text))
+}
+
+// partOf finds an item by its pointer. Several items may come from one place:
+// the first that has that part is meant.
+func partOf(items []transcript.Item, at, part string) (string, bool) {
+	found := false
+	for i := range items {
+		if items[i].At != at {
+			continue
+		}
+		found = true
+		text := items[i].Text
+		switch part {
+		case "arguments":
+			text = items[i].ArgumentsRaw
+		case "raw":
+			text = string(items[i].Raw)
+		}
+		if text != "" {
+			return text, true
+		}
+	}
+	return "", found
+}

@@ -1,0 +1,139 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+// exchangeHead is what the pages of one exchange have at their top.
+type exchangeHead struct {
+	layout
+	Row        *view.Row
+	Tab        string
+	Prev, Next string // references of the neighbours by number
+	Model      string // as asked for, or as answered
+	Warnings   []string
+	Heading    string
+}
+
+// transcriptPage is the conversation of one exchange.
+type transcriptPage struct {
+	exchangeHead
+	T        *view.Transcript
+	Sections []section
+	Left     int // entries of the history that are left out
+	Troubles []trouble
+	Tools    []tool
+	Edits    []edit
+	EditsRaw value
+}
+
+// tool is one tool that the model was offered.
+type tool struct {
+	Name       string
+	Definition value
+	Raw        string
+}
+
+// edit is one change that a replay made.
+type edit struct {
+	Op    string
+	At    string
+	Value value
+}
+
+func (s *server) transcript(c *gin.Context) {
+	ctx := c.Request.Context()
+	e, err := s.find(ctx, c.Param("ref"))
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	t, err := view.NewTranscript(ctx, s.reader, e)
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	head, err := s.head(ctx, &t.Exchange.Row, "transcript")
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	s.show(c, http.StatusOK, "transcript", newTranscriptPage(head, t, c.Query("history") == "all"))
+}
+
+func (s *server) head(ctx context.Context, r *view.Row, tab string) (exchangeHead, error) {
+	h := exchangeHead{Row: r, Tab: tab, Model: r.Model, Warnings: r.Warnings, Heading: r.Preview}
+	if h.Model == "" {
+		h.Model = r.ResponseModel
+	}
+	if h.Heading == "" {
+		h.Heading = r.Method + " " + r.URL
+	}
+	h.Title = r.Ref() + " " + oneLine(h.Heading, 60)
+	var err error
+	if h.Prev, err = s.neighbour(ctx, transcript.Filter{Before: r.N, Limit: 1}); err != nil {
+		return h, err
+	}
+	h.Next, err = s.neighbour(ctx, transcript.Filter{After: r.N, Limit: 1, Oldest: true})
+	return h, err
+}
+
+func (s *server) neighbour(ctx context.Context, f transcript.Filter) (string, error) {
+	rows, err := view.Rows(ctx, s.reader, f)
+	if err != nil || len(rows) == 0 {
+		return "", err
+	}
+	return rows[0].Ref(), nil
+}
+
+func newTranscriptPage(h exchangeHead, t *view.Transcript, all bool) *transcriptPage {
+	p := &transcriptPage{exchangeHead: h, T: t}
+	p.Sections, p.Left = layOut(t, all)
+	p.Troubles = troubles(p.Sections)
+	b := newBudget()
+	for i := range t.Exchange.Input {
+		if it := &t.Exchange.Input[i]; it.Kind == transcript.ToolDefinition {
+			p.Tools = append(p.Tools, toolOf(b, it, t.Exchange.ID))
+		}
+	}
+	p.readEdits(b)
+	return p
+}
+
+func toolOf(b *budget, it *transcript.Item, exchange string) tool {
+	raw := itemURL(transcript.Place{Exchange: exchange, Body: "request", At: it.At}, "raw")
+	v := b.data(string(it.Raw), raw, true)
+	v.Folded = false
+	return tool{Name: it.Name, Definition: v, Raw: raw}
+}
+
+// readEdits shows the edits of a take; what is not understood is shown raw.
+func (p *transcriptPage) readEdits(b *budget) {
+	if p.T.Edits == "" {
+		return
+	}
+	var edits []struct {
+		Op    string          `json:"op"`
+		At    string          `json:"at"`
+		Value json.RawMessage `json:"value"`
+	}
+	if json.Unmarshal([]byte(p.T.Edits), &edits) != nil {
+		p.EditsRaw = b.data(p.T.Edits, "", true)
+		return
+	}
+	for _, e := range edits {
+		if e.Op == "" && e.At == "" {
+			p.Edits, p.EditsRaw = nil, b.data(p.T.Edits, "", true)
+			return
+		}
+		p.Edits = append(p.Edits, edit{e.Op, e.At, b.field("", bytes.TrimSpace(e.Value), "").Value})
+	}
+}

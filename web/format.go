@@ -1,0 +1,106 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/retake-debugger/retake/view"
+)
+
+// size shows a number of bytes.
+func size(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	case n < 1_000_000_000:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}
+
+// count shows a whole number with its thousands parted.
+func count(n int64) string {
+	if n < 0 {
+		return "−" + count(-n)
+	}
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// compact shows a number in little room.
+func compact(n int64) string {
+	switch {
+	case n < 1000:
+		return strconv.FormatInt(n, 10)
+	case n < 1_000_000:
+		return fmt.Sprintf("%.1f k", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1f M", float64(n)/1e6)
+}
+
+// percent is the part that a is of b.
+func percent(a, b int64) string {
+	if b <= 0 {
+		return "0 %"
+	}
+	return fmt.Sprintf("%d %%", a*100/b)
+}
+
+// duration shows milliseconds; nil is not known.
+func duration(ms *float64) string {
+	if ms == nil {
+		return ""
+	}
+	switch v := *ms; {
+	case v < 1:
+		return "< 1 ms"
+	case v < 1000:
+		return fmt.Sprintf("%.0f ms", v)
+	case v < 60_000:
+		return fmt.Sprintf("%.2f s", v/1000)
+	case v < 3_600_000:
+		return fmt.Sprintf("%d m %02d s", int(v)/60_000, int(v)/1000%60)
+	default:
+		return fmt.Sprintf("%d h %02d m", int(v)/3_600_000, int(v)/60_000%60)
+	}
+}
+
+// shortID keeps the beginning and the end of a call id: the ends differ.
+func shortID(id string) string {
+	if r := []rune(id); len(r) > 16 {
+		return string(r[:9]) + "…" + string(r[len(r)-4:])
+	}
+	return id
+}
+
+func refOf(n int64) string { return view.Ref(n) }
+
+// clock shows a time as short as today allows.
+func (s *server) clock(t time.Time) string {
+	now := s.now()
+	t = t.In(now.Location())
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return t.Format("15:04:05")
+	}
+	if t.Year() == now.Year() {
+		return t.Format("2 Jan 15:04")
+	}
+	return t.Format("2 Jan 2006")
+}
+
+func (s *server) fullTime(t time.Time) string {
+	return t.In(s.now().Location()).Format("2006-01-02 15:04:05.000 -07:00")
+}
+
+// statusWord names an HTTP status.
+func statusWord(status int) string {
+	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
+}

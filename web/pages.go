@@ -1,0 +1,82 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"html/template"
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+)
+
+//go:embed templates
+var templates embed.FS
+
+// layout is what every page has.
+type layout struct {
+	Title string
+	Live  bool // the page refreshes itself
+}
+
+type errorPage struct {
+	layout
+	Status  int
+	Message string
+}
+
+func parsePages(s *server) *template.Template {
+	t := template.New("pages").Funcs(template.FuncMap{
+		"runs": runs, "plain": plain, "size": size, "count": count, "compact": compact, "ms": duration,
+		"short": shortID, "time": s.clock, "fulltime": s.fullTime, "asset": s.assetURL, "ref": refOf, "one": oneLine,
+		"percent": percent,
+	})
+	return template.Must(t.ParseFS(templates, "templates/*.html"))
+}
+
+// show prints a page. It is built before the first byte is sent, so that a page
+// that cannot be built is an error page and not half a page.
+func (s *server) show(c *gin.Context, status int, name string, page any) {
+	var b bytes.Buffer
+	if err := s.pages.ExecuteTemplate(&b, name, page); err != nil {
+		s.log.Error("build page", "page", name, "error", err)
+		c.Data(http.StatusInternalServerError, "text/plain; charset=utf-8", []byte("This page could not be built.\n"))
+		return
+	}
+	c.Data(status, "text/html; charset=utf-8", b.Bytes())
+}
+
+func (s *server) json(c *gin.Context, status int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		s.log.Error("write json", "path", c.Request.URL.Path, "error", err)
+		status, body = http.StatusInternalServerError, []byte(`{"error":"This could not be written as JSON."}`)
+	}
+	c.Data(status, "application/json; charset=utf-8", append(body, '\n'))
+}
+
+// fail says in a sentence what is wrong, as a page or for the API as JSON.
+func (s *server) fail(c *gin.Context, status int, message string) {
+	if strings.HasPrefix(c.Request.URL.Path, "/api/") {
+		s.json(c, status, map[string]string{"error": message})
+		return
+	}
+	s.show(c, status, "error", errorPage{layout{Title: http.StatusText(status)}, status, message})
+}
+
+// failed answers with what went wrong while reading.
+func (s *server) failed(c *gin.Context, err error) {
+	var missing *missingError
+	switch {
+	case errors.As(err, &missing):
+		s.fail(c, missing.status, missing.message)
+	case errors.Is(err, context.Canceled):
+		c.Abort()
+	default:
+		s.log.Error("read for page", "path", c.Request.URL.Path, "error", err)
+		s.fail(c, http.StatusInternalServerError, "This could not be read: "+err.Error()+".")
+	}
+}

@@ -1,0 +1,150 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+// The states of a pair on a page.
+const (
+	stateOK         = "ok"
+	stateError      = "error"   // the result says that the tool failed
+	stateWaiting    = "waiting" // the latest answer's call: its result may still come
+	stateUnanswered = "unanswered"
+	stateOrphan     = "orphan"
+	stateDuplicate  = "duplicate"
+	stateProvider   = "provider" // run by the provider, which gave no result of its own
+)
+
+// pair is a call and its result side by side, or the half that is there.
+type pair struct {
+	Anchor  string
+	State   string
+	CallID  string
+	Name    string
+	Number  int // in its batch, from 1; 0 if it stands alone
+	Of      int
+	Call    *half
+	Result  *half
+	Latency *float64
+	Why     string // what is wrong, in a sentence
+	Joined  string // how the halves were joined, if not by their id
+	Other   string // anchor of the pair that has the first result
+	AlsoIn  []string
+}
+
+// half is one side of a pair.
+type half struct {
+	Anchor string
+	Value  value
+	Fields []field
+	Raw    string
+	Source string // the exchange it came from, if another
+	New    bool
+	Server bool
+	Parts  int
+}
+
+// Loud tells whether something is wrong with the pair.
+func (p pair) Loud() bool {
+	switch p.State {
+	case stateError, stateUnanswered, stateOrphan, stateDuplicate:
+		return true
+	}
+	return false
+}
+
+func (b *blocks) pair(i int) pair {
+	e := &b.t.Entries[i]
+	p := pair{Anchor: anchor(i), CallID: e.Item.CallID, Name: e.Item.Name, AlsoIn: e.AlsoIn}
+	if e.Item.Kind == transcript.ToolResult {
+		b.lone(&p, e)
+		return p
+	}
+	if e.Batch > 1 {
+		p.Number, p.Of = b.numbers[i], e.Batch
+	}
+	p.Call = b.call(&p, e)
+	b.result(&p, e)
+	return p
+}
+
+func (b *blocks) call(p *pair, e *view.Entry) *half {
+	h := &half{Anchor: p.Anchor + "-call", Raw: itemURL(e.Place, "raw"), Source: b.other(e.Source), Server: e.Item.ServerSide}
+	whole := itemURL(e.Place, "arguments")
+	if h.Fields = b.budget.fields(e.Item.Arguments, whole); h.Fields != nil {
+		return h
+	}
+	h.Value = b.budget.data(e.Item.ArgumentsRaw, whole, true)
+	if e.Item.Arguments == nil && e.Item.ArgumentsRaw != "" {
+		h.Value.Note = "not valid JSON"
+	}
+	return h
+}
+
+// result fills in the right side of a call, and says what is wrong with it.
+func (b *blocks) result(p *pair, e *view.Entry) {
+	switch {
+	case e.Result != nil && e.Pair != nil && e.Pair.Result != nil:
+		p.State, p.Latency = stateOK, e.Pair.LatencyMS
+		if e.Result.IsError || e.Pair.IsError {
+			p.State = stateError
+		}
+		if e.Pair.By != "id" && e.Pair.By != "" {
+			p.Joined = "joined by " + e.Pair.By
+		}
+		p.Result = b.resultHalf(p, e.Result, *e.Pair.Result, e.ResultSource)
+		p.Result.New = e.ResultNew
+	case e.Item.ServerSide:
+		p.State, p.Why = stateProvider, "The provider ran it and gave no result of its own."
+	case !e.Output:
+		p.State, p.Why = stateUnanswered, "The request holds no result for this call. Providers refuse such a history."
+	case len(b.t.Children) > 0:
+		p.State, p.Why = stateUnanswered, b.t.Children[0].Ref()+" goes on without a result for this call."
+	default:
+		p.State, p.Why = stateWaiting, "No later request has brought a result yet."
+	}
+	if len(p.AlsoIn) > 0 {
+		p.Why = "Other results for this call came in " + strings.Join(p.AlsoIn, ", ") + "."
+	}
+}
+
+// lone shows a result that stands alone.
+func (b *blocks) lone(p *pair, e *view.Entry) {
+	p.Result = b.resultHalf(p, &e.Item, e.Place, e.Source)
+	p.Result.New = e.New
+	if e.Pair != nil && e.Pair.State == transcript.Duplicate {
+		p.State, p.Why = stateDuplicate, "A second result for a call that has one already."
+		if e.Pair.Call != nil {
+			p.Other = b.answered[*e.Pair.Call]
+		}
+		return
+	}
+	if e.Item.ServerSide {
+		p.State, p.Why = stateProvider, "The provider ran it; its call is not in this history."
+		return
+	}
+	p.State = stateOrphan
+	p.Why = fmt.Sprintf("No call with the id %q stands before this result.", e.Item.CallID)
+	if e.Item.CallID == "" {
+		p.Why = "This result has no call id, and no open call stands before it."
+	}
+}
+
+func (b *blocks) resultHalf(p *pair, it *transcript.Item, place transcript.Place, source string) *half {
+	return &half{
+		Anchor: p.Anchor + "-result", Raw: itemURL(place, "raw"), Source: b.other(source), Server: it.ServerSide, Parts: len(it.Parts),
+		Value: b.budget.data(it.Text, itemURL(place, "text"), false),
+	}
+}
+
+// other gives a reference unless it is the exchange that the page shows.
+func (b *blocks) other(ref string) string {
+	if ref == b.ref {
+		return ""
+	}
+	return ref
+}

@@ -1,0 +1,66 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+// missingError says why a reference names no exchange, as a sentence.
+type missingError struct {
+	status  int
+	message string
+}
+
+func (e *missingError) Error() string { return e.message }
+
+var idPart = regexp.MustCompile(`^[0-9a-f-]{4,36}$`)
+
+// find gives the exchange of a reference: 12, x12, last or a unique part of an
+// id. Anything else is refused before the store is asked.
+func (s *server) find(ctx context.Context, ref string) (*transcript.Exchange, error) {
+	if ref == "last" {
+		return s.last(ctx)
+	}
+	if n, err := strconv.ParseInt(strings.TrimPrefix(ref, "x"), 10, 64); err == nil && n > 0 && len(ref) < 20 {
+		e, err := s.reader.ExchangeN(ctx, n)
+		if !errors.Is(err, transcript.ErrNotFound) || strings.HasPrefix(ref, "x") {
+			return e, missing(err, "There is no exchange "+view.Ref(n)+" here.")
+		}
+	}
+	if !idPart.MatchString(ref) {
+		return nil, &missingError{http.StatusNotFound, "That is no reference to an exchange. One looks like x12, last or a part of an id."}
+	}
+	ids, err := s.reader.FindExchanges(ctx, ref, 2)
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) > 1 {
+		return nil, &missingError{http.StatusNotFound, "Several exchanges have that in their id. Give a longer part of it."}
+	}
+	if len(ids) == 0 {
+		return nil, &missingError{http.StatusNotFound, "No exchange has that in its id."}
+	}
+	e, err := s.reader.Exchange(ctx, ids[0])
+	return e, missing(err, "That exchange is gone.")
+}
+
+func (s *server) last(ctx context.Context) (*transcript.Exchange, error) {
+	for e, err := range s.reader.Exchanges(ctx, transcript.Filter{Limit: 1}) {
+		return e, err
+	}
+	return nil, &missingError{http.StatusNotFound, "Nothing is recorded yet."}
+}
+
+func missing(err error, message string) error {
+	if errors.Is(err, transcript.ErrNotFound) {
+		return &missingError{http.StatusNotFound, message}
+	}
+	return err
+}

@@ -1,0 +1,75 @@
+package web
+
+import (
+	"html/template"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// Options say what is served and to whom.
+type Options struct {
+	Reader transcript.Reader
+	// AllowHosts are Host names, without a port, that are served besides loopback.
+	AllowHosts []string
+	// AllowOrigins are foreign origins (https://name:port) that may read.
+	AllowOrigins []string
+	// Token is asked for if it is not empty: as header X-Retake-Token, or once
+	// in a form.
+	Token string
+	// Log gets what goes wrong; nil for nowhere.
+	Log *slog.Logger
+	// Now is the clock; times are shown in its zone. nil for the system's.
+	Now func() time.Time
+}
+
+type server struct {
+	reader transcript.Reader
+	log    *slog.Logger
+	now    func() time.Time
+	pages  *template.Template
+	assets map[string]asset
+	guard  *guard
+}
+
+// New gives the handler that serves the pages. It answers GET and HEAD alone,
+// but for the login.
+func New(o Options) http.Handler {
+	s := &server{reader: o.Reader, log: o.Log, now: o.Now, guard: newGuard(o), assets: readAssets()}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	s.pages = parsePages(s)
+	return s.routes()
+}
+
+func (s *server) routes() http.Handler {
+	gin.SetMode(gin.ReleaseMode)
+	g := gin.New()
+	g.RedirectTrailingSlash = false
+	g.Use(s.rescue, s.headers, s.admit, s.authenticate)
+	g.NoRoute(func(c *gin.Context) { s.fail(c, http.StatusNotFound, "There is no such page.") })
+	get := func(path string, h gin.HandlerFunc) {
+		g.GET(path, h)
+		g.HEAD(path, h)
+	}
+	get("/", s.list)
+	get("/x/:ref", s.transcript)
+	get("/x/:ref/wire", s.wire)
+	get("/x/:ref/item", s.item)
+	get("/x/:ref/request", s.requestBody)
+	get("/x/:ref/response", s.responseBody)
+	get("/api/exchanges", s.apiList)
+	get("/api/exchanges/:ref", s.apiExchange)
+	get("/static/:name", s.asset)
+	get("/login", s.loginForm)
+	g.POST("/login", s.login)
+	return g
+}

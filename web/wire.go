@@ -1,0 +1,127 @@
+package web
+
+import (
+	"encoding/hex"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+// bodyShown bounds how much of a body a page holds; hexShown the same for one
+// that is not text.
+const (
+	bodyShown = 256 << 10
+	hexShown  = 4 << 10
+)
+
+// wirePage is one exchange as it went over the wire.
+type wirePage struct {
+	exchangeHead
+	X        *view.Exchange
+	Sides    []side
+	UsageRaw value
+}
+
+// side is the request or the response.
+type side struct {
+	Name     string
+	Start    string // the line that begins it
+	Message  *view.Message
+	Headers  []header
+	Decoded  int64 // bytes with the content encoding undone, if there was one
+	Pretty   value
+	Text     value
+	Binary   bool
+	Download string
+}
+
+type header struct{ Name, Value string }
+
+func (s *server) wire(c *gin.Context) {
+	ctx := c.Request.Context()
+	e, err := s.find(ctx, c.Param("ref"))
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	x, err := view.NewExchange(ctx, s.reader, e)
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	bodies, err := view.ReadBodies(ctx, s.reader, e)
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	h, err := s.head(ctx, &x.Row, "wire")
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	s.show(c, http.StatusOK, "wire", newWirePage(h, x, bodies))
+}
+
+func newWirePage(h exchangeHead, x *view.Exchange, bodies view.Bodies) *wirePage {
+	p := &wirePage{exchangeHead: h, X: x}
+	start := "no answer"
+	if x.Status != 0 {
+		start = statusWord(x.Status)
+	}
+	path := "/x/" + x.Ref()
+	p.Sides = []side{
+		newSide("request", x.Method+" "+x.URL, &x.Request, bodies.Request, path+"/request"),
+		newSide("response", start, &x.Response, bodies.Response, path+"/response"),
+	}
+	if len(x.UsageRaw) > 0 {
+		p.UsageRaw = newBudget().data(string(x.UsageRaw), "", true)
+	}
+	return p
+}
+
+func newSide(name, start string, m *view.Message, body []byte, download string) side {
+	s := side{Name: name, Start: start, Message: m, Headers: headersOf(m.Headers), Download: download}
+	if m.ContentEncoding != "" && m.ContentEncoding != "identity" {
+		s.Decoded = int64(len(body))
+	}
+	if text := head(string(body[:min(len(body), 2*bodyShown)]), bodyShown); utf8.ValidString(text) {
+		s.Text = whole(text, len(body), download)
+		if pretty, ok := indent(string(body[:min(len(body), 2<<20)])); ok {
+			s.Pretty = whole(head(pretty, bodyShown), len(pretty), download)
+		}
+		return s
+	}
+	s.Binary = true
+	s.Text = whole(hex.Dump(body[:min(len(body), hexShown)]), len(body), download)
+	s.Text.Cut = len(body) > hexShown
+	return s
+}
+
+func whole(text string, size int, download string) value {
+	return value{Text: text, Size: int64(size), Cut: len(text) < size, Whole: download, Code: true}
+}
+
+func headersOf(h map[string][]string) []header {
+	var out []header
+	for name, values := range h {
+		for _, v := range values {
+			out = append(out, header{name, v})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b header) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
+	return out
+}
+
+// messageOf gives one side of a stored exchange.
+func messageOf(e *transcript.Exchange, side string) *transcript.Message {
+	if side == "response" {
+		return &e.Response
+	}
+	return &e.Request
+}

@@ -2,15 +2,50 @@ package recorder
 
 import (
 	"context"
-	"iter"
+	"errors"
 	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/retake-debugger/retake/transcript"
 )
 
+// ErrClosed says that the spool is closed.
+var ErrClosed = errors.New("spool closed")
+
+var errStalled = errors.New("write stalled")
+
+// maxStuck is how many writes may hang at once; each holds a thread. While so
+// many do, nothing is recorded.
+const maxStuck = 4
+
 // Spool keeps exchanges on disk from their first byte until they are stored.
-type Spool struct{}
+// It survives the end of the process, not that of the machine: nothing is
+// synced.
+type Spool struct {
+	dir      string
+	opts     SpoolOptions
+	dog      *watchdog
+	stuck    atomic.Int32 // writes that stalled and have not returned
+	looked   atomic.Int64 // when the folder was last looked for
+	complain func(what string, err error)
+
+	folderMu  sync.Mutex // held while folders and lanes are made
+	lanesMade int
+
+	mu      sync.Mutex
+	folder  *folder
+	orphans []*folder // folders of ours that somebody removed
+	lanes   int
+	free    []*lane
+	queue   []entry
+	ready   chan struct{} // has a token while the queue is not empty
+	done    chan struct{} // closed by Close
+	closed  bool
+	stats   Stats
+}
 
 // SpoolOptions are the limits of a Spool. Zero fields have defaults.
 type SpoolOptions struct {
@@ -19,6 +54,7 @@ type SpoolOptions struct {
 	Stall     time.Duration // how long a write may hold a stream; default 50 ms
 	Now       func() time.Time
 	Log       *slog.Logger
+	Create    func(path string) (File, error) // makes a new file for a lane; nil: on disk, with mode 0600
 }
 
 // Stats counts what a spool did since it was opened.
@@ -30,39 +66,222 @@ type Stats struct {
 	Backlog      int   `json:"backlog"`       // records not released yet
 	BacklogBytes int64 `json:"backlog_bytes"` // what they take up
 	Bytes        int64 `json:"bytes"`         // size of all lanes
+	Stalled      int   `json:"stalled"`       // writes that hang; nothing is recorded while too many do
 }
 
-// Record is an exchange that has ended. Its bodies are read from the spool
-// when they are asked for, and only until it is released.
-type Record struct {
-	transcript.Capture
+// entry is a record that waits in a lane.
+type entry struct {
+	lane       *lane
+	start, end int64
+	tail       *ending // of a lossy exchange, whose end could not be written
 }
-
-// Release gives the record's space back. Call it once what it holds is stored
-// for good: from then on a crash does not bring it back.
-func (r *Record) Release() error { return nil }
 
 // OpenSpool makes a folder of this process's own in dir, which is made if need
 // be. Folders of others are left alone until Leftovers.
-func OpenSpool(dir string, opts SpoolOptions) (*Spool, error) { return &Spool{}, nil }
+func OpenSpool(dir string, opts SpoolOptions) (*Spool, error) {
+	if opts.LaneBytes <= 0 {
+		opts.LaneBytes = 8 << 20
+	}
+	if opts.Stall <= 0 {
+		opts.Stall = 50 * time.Millisecond
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	if opts.Create == nil {
+		opts.Create = createFile
+	}
+	f, err := makeFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Spool{dir: dir, opts: opts, folder: f, dog: newWatchdog(opts.Stall),
+		ready: make(chan struct{}, 1), done: make(chan struct{})}
+	s.complain = rarely(opts.Log, opts.Now)
+	return s, nil
+}
+
+// rarely makes a function that logs a kind of trouble at most once a second,
+// without waiting for the log.
+func rarely(log *slog.Logger, now func() time.Time) func(string, error) {
+	var mu sync.Mutex
+	last := map[string]time.Time{}
+	return func(what string, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if t := now(); t.Sub(last[what]) >= time.Second {
+			last[what] = t
+			go log.Error("recording suffers, traffic goes on", "doing", what, "error", err)
+		}
+	}
+}
+
+// lose counts an exchange that is not recorded. The mutex is held.
+func (s *Spool) lose(full bool) {
+	s.stats.Lost++
+	if full {
+		s.complain("keep backlog", errors.New("spool has reached its bound"))
+	}
+}
+
+// finish queues the record of a capture that has ended; its state is locked.
+func (s *Spool) finish(c *capture, e *ending) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stats.InFlight--
+	switch {
+	case c.safe == c.start:
+		s.stats.Lost++
+	case c.dead:
+		s.stats.Lossy++
+		s.enqueue(entry{c.lane, c.start, c.safe, e})
+	default:
+		s.stats.Recorded++
+		s.enqueue(entry{c.lane, c.start, c.safe, nil})
+	}
+	if !c.writing {
+		s.put(c.lane, c.safe)
+	}
+}
+
+func (s *Spool) enqueue(e entry) {
+	e.lane.live++
+	s.stats.Backlog++
+	s.stats.BacklogBytes += e.end - e.start
+	s.queue = append(s.queue, e)
+	s.signal()
+}
+
+func (s *Spool) signal() {
+	select {
+	case s.ready <- struct{}{}:
+	default:
+	}
+}
+
+// giveBack puts a lane back once its stalled write has returned.
+func (s *Spool) giveBack(l *lane, end int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.put(l, end)
+}
 
 // Next gives the next exchange that has ended, in the order of their ends, and
 // waits for one. It fails when ctx is done and, with ErrClosed, after Close.
+// The caller owns the record and must release it.
 func (s *Spool) Next(ctx context.Context) (*Record, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
+	for {
+		if e, ok := s.pop(); ok {
+			r, err := s.load(e)
+			if err == nil {
+				return r, nil
+			}
+			s.complain("read spool", err)
+			s.spoiled(e)
+			continue
+		}
+		select {
+		case <-s.ready:
+		case <-s.done:
+			return nil, ErrClosed
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 }
 
-// Leftovers gives the records that dead processes left, in the order of their
-// ends, each of them once; exchanges that were cut have outcome
-// RecorderCrashed. A folder is removed when all its records are released.
-func (s *Spool) Leftovers() iter.Seq2[*Record, error] {
-	return func(func(*Record, error) bool) {}
+func (s *Spool) pop() (entry, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.queue) == 0 || s.closed {
+		return entry{}, false
+	}
+	e := s.queue[0]
+	s.queue[0] = entry{}
+	s.queue = s.queue[1:]
+	if len(s.queue) > 0 {
+		s.signal()
+	}
+	return e, true
+}
+
+// load reads the record of an entry.
+func (s *Spool) load(e entry) (*Record, error) {
+	r, err := readRecord(span{file: e.lane.file, start: e.start, end: e.end, epoch: e.lane.epoch})
+	if err != nil {
+		return nil, err
+	}
+	if e.tail != nil {
+		r.conclude(e.tail)
+		r.Lossy = true
+	}
+	r.release = func() error { return s.release(e) }
+	return r, nil
+}
+
+// spoiled counts a record that was written and cannot be read any more.
+func (s *Spool) spoiled(e entry) {
+	s.mu.Lock()
+	if e.tail != nil {
+		s.stats.Lossy--
+	} else {
+		s.stats.Recorded--
+	}
+	s.stats.Lost++
+	s.mu.Unlock()
+	s.release(e)
+}
+
+// release marks a record as stored and frees its space.
+func (s *Spool) release(e entry) error {
+	_, err := e.lane.file.WriteAt([]byte{1}, e.start+frameMark)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.lane.live--
+	s.stats.Backlog--
+	s.stats.BacklogBytes -= e.end - e.start
+	if e.lane.live == 0 {
+		s.settle(e.lane)
+	}
+	return err
 }
 
 // Stats counts what happened so far.
-func (s *Spool) Stats() Stats { return Stats{} }
+func (s *Spool) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.stats
+	st.Stalled = int(s.stuck.Load())
+	return st
+}
 
 // Close ends recording. It removes the folder if all its records are released;
 // otherwise they are leftovers of the next start.
-func (s *Spool) Close() error { return nil }
+func (s *Spool) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	close(s.done)
+	idle := s.stats.Backlog == 0 && s.stats.InFlight == 0 && s.stuck.Load() == 0
+	f, orphans := s.folder, s.orphans
+	s.mu.Unlock()
+	for _, o := range orphans {
+		o.lock.Close()
+	}
+	if !idle {
+		return f.lock.Close()
+	}
+	if err := f.remove(); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// inProgress is the outcome of an exchange without a frameEnd.
+const inProgress = transcript.InProgress

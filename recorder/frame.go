@@ -1,0 +1,82 @@
+package recorder
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"time"
+)
+
+// The kinds of frames that make up an exchange in a lane. It starts with one
+// frameBegin; of several frameEnd the last counts.
+const (
+	frameBegin       = 'B' // what is known before any byte is relayed
+	frameRequest     = 'q' // request body bytes
+	frameRequestEnd  = 'Q' // the request body is through; its trailers
+	frameHead        = 'H' // status and header of the response
+	frameResponse    = 'p' // response body bytes, as one piece arrived
+	frameEnd         = 'E' // outcome, error, trailers
+	frameHeaderBytes = 32
+	frameMark        = 5 // where in a frameBegin the released mark is
+)
+
+// frame is a header of a frame in a lane:
+//
+//	0 magic  4 kind  5 mark  6 zero  8 epoch  16 at (ns)  24 length  28 CRC32C
+//
+// The CRC covers header and payload, but not the mark, which is set later. The
+// epoch is a random number that changes whenever a lane is written anew from
+// its start, so that nothing behind the last frame is taken for one, not even
+// what a hostile body has put there.
+type frame struct {
+	kind   byte
+	marked bool
+	epoch  uint64
+	at     time.Duration // since the exchange began
+	length int64
+	crc    uint32
+}
+
+var (
+	frameMagic = [4]byte{'R', 't', 'k', '1'}
+	castagnoli = crc32.MakeTable(crc32.Castagnoli)
+)
+
+// appendFrame appends a whole frame to b.
+func appendFrame(b []byte, kind byte, epoch uint64, at time.Duration, payload []byte) []byte {
+	b = appendFrameHeader(b, kind, epoch, at, payload)
+	return append(b, payload...)
+}
+
+// appendFrameHeader appends the header of a frame with that payload.
+func appendFrameHeader(b []byte, kind byte, epoch uint64, at time.Duration, payload []byte) []byte {
+	start := len(b)
+	b = append(b, frameMagic[:]...)
+	b = append(b, kind, 0, 0, 0)
+	b = binary.LittleEndian.AppendUint64(b, epoch)
+	b = binary.LittleEndian.AppendUint64(b, uint64(at))
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(payload)))
+	sum := crc32.Update(0, castagnoli, b[start:])
+	sum = crc32.Update(sum, castagnoli, payload)
+	return binary.LittleEndian.AppendUint32(b, sum)
+}
+
+// parseFrame reads a header. It is not to be believed before its CRC is checked.
+func parseFrame(b []byte) (f frame, ok bool) {
+	if len(b) < frameHeaderBytes || [4]byte(b) != frameMagic {
+		return f, false
+	}
+	f.kind = b[4]
+	f.marked = b[frameMark] != 0
+	f.epoch = binary.LittleEndian.Uint64(b[8:])
+	f.at = time.Duration(binary.LittleEndian.Uint64(b[16:]))
+	f.length = int64(binary.LittleEndian.Uint32(b[24:]))
+	f.crc = binary.LittleEndian.Uint32(b[28:])
+	return f, true
+}
+
+// headerSum is the CRC of the header alone, to be continued over the payload.
+func headerSum(b []byte) uint32 {
+	h := [28]byte(b)
+	h[frameMark] = 0
+	return crc32.Update(0, castagnoli, h[:])
+}

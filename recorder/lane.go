@@ -1,0 +1,189 @@
+package recorder
+
+import (
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+)
+
+// File is what a lane needs of a file.
+type File interface {
+	io.ReaderAt
+	io.WriterAt
+	Truncate(size int64) error
+	Close() error
+}
+
+func createFile(path string) (File, error) {
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+// lane is a file that exchanges are written to one after the other. Its fields
+// belong to the spool's mutex; file and path do not change once an exchange has
+// been written.
+type lane struct {
+	file  File // nil until the first write
+	path  string
+	epoch uint64
+	size  int64 // of the file
+	end   int64 // where the next exchange goes
+	live  int   // records not released
+	busy  bool  // an exchange is being written, or a stalled write has not returned
+	free  bool  // in the spool's free list
+}
+
+// rewind makes the lane start anew: what it holds is no longer needed.
+func (l *lane) rewind() {
+	l.end = 0
+	l.epoch = rand.Uint64()
+}
+
+// The spool keeps this much space for reuse; what a flood needed beyond is
+// given back to the disk.
+const (
+	keepLanes = 256
+	keepBytes = 256 << 20
+)
+
+// take gives a lane for the next exchange: a drained one if there is one, for
+// writing over old pages costs half of writing new ones. It touches no disk:
+// the file of a new lane is made by its first write.
+func (s *Spool) take() *lane {
+	pick := -1
+	for i := len(s.free) - 1; i >= 0; i-- {
+		l := s.free[i]
+		if l.end == 0 {
+			pick = i
+			break
+		}
+		if pick < 0 && l.end < s.laneLimit() {
+			pick = i
+		}
+	}
+	if pick < 0 {
+		l := &lane{busy: true}
+		l.rewind()
+		return l
+	}
+	l := s.free[pick]
+	s.free = append(s.free[:pick], s.free[pick+1:]...)
+	l.free, l.busy = false, true
+	return l
+}
+
+// laneLimit grows with the backlog, so that a long one does not need more
+// files than a process may open.
+func (s *Spool) laneLimit() int64 {
+	return max(s.opts.LaneBytes, s.stats.BacklogBytes/64)
+}
+
+// open makes the lane's file if it has none, or if it is to be written from its
+// start and the folder is gone. It may block, so the spool's mutex must not be held.
+func (s *Spool) open(l *lane, fresh bool) error {
+	if l.file != nil && !(fresh && s.folderGone()) {
+		return nil
+	}
+	path, err := s.newLanePath()
+	if err != nil {
+		return err
+	}
+	file, err := s.opts.Create(path)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l.file != nil {
+		l.file.Close() // of a folder that is gone
+		s.resize(l, 0)
+	} else {
+		s.lanes++
+	}
+	l.file, l.path = file, path
+	return nil
+}
+
+// put takes back a lane whose exchange has ended at end.
+func (s *Spool) put(l *lane, end int64) {
+	l.busy = false
+	l.end = end
+	if l.file == nil {
+		return // never written
+	}
+	s.resize(l, max(l.size, end))
+	s.settle(l)
+}
+
+// settle sorts a lane that is not busy into the free list, or has it trimmed.
+func (s *Spool) settle(l *lane) {
+	if l.busy {
+		return
+	}
+	if l.live == 0 {
+		l.rewind()
+		s.unlist(l)
+		surplus := s.closed || s.lanes > keepLanes || filepath.Dir(l.path) != s.folder.path
+		if surplus || l.size > s.keep() {
+			l.busy = true
+			go s.trim(l, surplus)
+			return
+		}
+	}
+	if !l.free && l.end < s.laneLimit() {
+		l.free = true
+		s.free = append(s.free, l)
+	}
+}
+
+func (s *Spool) unlist(l *lane) {
+	if !l.free {
+		return
+	}
+	for i, f := range s.free {
+		if f == l {
+			s.free = append(s.free[:i], s.free[i+1:]...)
+			break
+		}
+	}
+	l.free = false
+}
+
+// keep is the size up to which a drained lane may stay.
+func (s *Spool) keep() int64 {
+	if s.stats.Bytes > keepBytes {
+		return 0
+	}
+	return s.opts.LaneBytes
+}
+
+// trim gives the space of a drained lane back to the disk. It may block and
+// holds no lock meanwhile.
+func (s *Spool) trim(l *lane, remove bool) {
+	size := int64(0)
+	if remove {
+		l.file.Close()
+		os.Remove(l.path)
+	} else {
+		s.mu.Lock()
+		size = s.keep()
+		s.mu.Unlock()
+		if l.file.Truncate(size) != nil {
+			size = l.size
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.resize(l, size)
+	if remove {
+		s.lanes--
+		return
+	}
+	l.busy, l.free = false, true
+	s.free = append(s.free, l)
+}
+
+func (s *Spool) resize(l *lane, size int64) {
+	s.stats.Bytes += size - l.size
+	l.size = size
+}

@@ -1,0 +1,105 @@
+package recorder
+
+import (
+	"errors"
+	"hash/crc32"
+	"io"
+)
+
+var errFrame = errors.New("damaged frame")
+
+// span is where an exchange lies.
+type span struct {
+	file       io.ReaderAt
+	start, end int64
+	epoch      uint64
+}
+
+// walker goes through the frames of a span, reading it in blocks.
+type walker struct {
+	span
+	pos   int64 // behind the last frame
+	block []byte
+	from  int64 // where block lies in the file
+	last  int64 // where the payload of the last frame begins
+}
+
+const walkBlock = 4 << 10
+
+// next gives the next frame and steps over its payload. io.EOF at the end of
+// the span, errFrame for anything that is no frame of this epoch. It does not
+// look at the payload: check does.
+func (w *walker) next() (frame, error) {
+	if w.pos >= w.end {
+		return frame{}, io.EOF
+	}
+	var h [frameHeaderBytes]byte
+	if w.end-w.pos < frameHeaderBytes {
+		return frame{}, errFrame
+	}
+	if _, err := w.readAt(h[:], w.pos); err != nil {
+		return frame{}, err
+	}
+	f, ok := parseFrame(h[:])
+	if !ok || f.epoch != w.epoch || f.length > w.end-w.pos-frameHeaderBytes {
+		return frame{}, errFrame
+	}
+	w.last = w.pos + frameHeaderBytes
+	w.pos = w.last + f.length
+	return f, nil
+}
+
+// payload reads the payload of the last frame into p.
+func (w *walker) payload(p []byte) error {
+	_, err := w.readAt(p, w.last)
+	return err
+}
+
+// check tells whether the last frame is whole.
+func (w *walker) check(f frame) (bool, error) {
+	var h [frameHeaderBytes]byte
+	if _, err := w.readAt(h[:], w.last-frameHeaderBytes); err != nil {
+		return false, err
+	}
+	sum := headerSum(h[:])
+	var buf [8 << 10]byte
+	for at := w.last; at < w.pos; {
+		part := buf[:min(int64(len(buf)), w.pos-at)]
+		if _, err := w.readAt(part, at); err != nil {
+			return false, err
+		}
+		sum = crc32.Update(sum, castagnoli, part)
+		at += int64(len(part))
+	}
+	return sum == f.crc, nil
+}
+
+// readAt fills p from the file, small pieces by way of the block.
+func (w *walker) readAt(p []byte, at int64) (int, error) {
+	if len(p) >= walkBlock {
+		n, err := w.file.ReadAt(p, at)
+		return n, short(n, len(p), err)
+	}
+	if at < w.from || at+int64(len(p)) > w.from+int64(len(w.block)) {
+		if cap(w.block) == 0 {
+			w.block = make([]byte, walkBlock)
+		}
+		w.block = w.block[:walkBlock]
+		n, err := w.file.ReadAt(w.block[:min(walkBlock, max(w.end-at, int64(len(p))))], at)
+		w.block, w.from = w.block[:n], at
+		if n < len(p) {
+			return 0, short(n, len(p), err)
+		}
+	}
+	return copy(p, w.block[at-w.from:]), nil
+}
+
+func short(n, want int, err error) error {
+	if n == want {
+		return nil
+	}
+	if err == nil || err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -2,57 +2,227 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync/atomic"
 
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// ErrNewerSchema says that the file was written by a newer version.
-var ErrNewerSchema = errors.New("the database was written by a newer version")
-
 // ErrReplaced says that the file at the path is no longer the one that is open.
 var ErrReplaced = errors.New("the database file was removed or replaced")
 
-var errNotYet = errors.New("store: not built yet")
+var errReadOnly = errors.New("the database is open for reading only")
 
 // Options set how a database is opened. The zero Options are good defaults.
-type Options struct{}
+type Options struct {
+	Memory int // bytes that the writer remembers of what was sent last; 0 for 32 MB
+}
+
+func (o Options) memory() int {
+	if o.Memory > 0 {
+		return o.Memory
+	}
+	return 32 << 20
+}
+
+const (
+	readers    = 8        // connections that read
+	cachedData = 16 << 20 // unpacked bytes that are kept for the next reader
+)
 
 // DB is an open database. It is safe for concurrent use.
-type DB struct{ transcript.Reader }
+type DB struct {
+	reader
+	path         string
+	file         fs.FileInfo
+	pool         *sql.DB // for reading
+	codec        *codec
+	cache        *packCache
+	w            *writer // nil when it is open for reading only
+	checkpointer *checkpointer
+	closed       atomic.Bool
+}
 
 var _ transcript.Store = (*DB)(nil)
 
 // Open opens the database at path for reading and writing. It makes the file
 // (0600) and its folder (0700) if need be and brings an older schema up to
 // date. ErrNewerSchema if a newer version has written it.
-func Open(path string, o Options) (*DB, error) { return nil, errNotYet }
+func Open(path string, o Options) (*DB, error) {
+	db, err := openWriter(path, o)
+	if err != nil {
+		return nil, fmt.Errorf("open database %s: %w", path, err)
+	}
+	return db, nil
+}
+
+func openWriter(path string, o Options) (_ *DB, err error) {
+	if err := create(path); err != nil {
+		return nil, err
+	}
+	all, err := allMigrations()
+	if err != nil {
+		return nil, err
+	}
+	writing, err := newConnector(path, writerPragmas()...)
+	if err != nil {
+		return nil, err
+	}
+	w, err := newWriter(context.Background(), writing, o, all)
+	if err != nil {
+		return nil, err
+	}
+	db, err := newDB(path)
+	if err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	db.w = w
+	w.use(db.codec, db.cache)
+	db.checkpointer = startCheckpointer(writing, w)
+	return db, nil
+}
+
+// create makes an empty file if there is none. An existing one is not touched:
+// closing it here would drop the locks that SQLite holds on it in this process
+// (sqlite.org/howtocorrupt.html, section 2.2).
+func create(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
 
 // OpenReader opens the database at path for reading, also while a recorder in
 // another process writes. The error wraps fs.ErrNotExist if there is no file.
-func OpenReader(path string) (*DB, error) { return nil, errNotYet }
+// An older schema is brought up to date first, since there is only one way to
+// read; ErrNewerSchema if a newer version has written it.
+func OpenReader(path string) (*DB, error) {
+	db, err := openReader(path)
+	if err != nil {
+		return nil, fmt.Errorf("open database %s: %w", path, err)
+	}
+	return db, nil
+}
 
-// Close ends all work on the database.
-func (db *DB) Close() error { return nil }
+func openReader(path string) (*DB, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, err
+	}
+	if err := bringUpToDate(context.Background(), path); err != nil {
+		return nil, err
+	}
+	return newDB(path)
+}
+
+// bringUpToDate migrates a file that needs it and leaves any other alone.
+func bringUpToDate(ctx context.Context, path string) error {
+	all, err := allMigrations()
+	if err != nil {
+		return err
+	}
+	version := 0
+	look := func(conn *sql.Conn) error {
+		version, err = schemaVersion(ctx, conn)
+		return err
+	}
+	if err := withConn(ctx, path, readerPragmas(), look); err != nil {
+		return err
+	}
+	if version == len(all) {
+		return nil
+	}
+	return withConn(ctx, path, writerPragmas(), func(conn *sql.Conn) error { return migrate(ctx, conn, all) })
+}
+
+// withConn calls f with a connection of its own.
+func withConn(ctx context.Context, path string, pragmas []string, f func(*sql.Conn) error) error {
+	c, err := newConnector(path, pragmas...)
+	if err != nil {
+		return err
+	}
+	pool := c.open()
+	defer pool.Close()
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return f(conn)
+}
+
+// newDB opens what readers need.
+func newDB(path string) (*DB, error) {
+	c, err := newConnector(path, readerPragmas()...)
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	codec, err := newCodec()
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{path: path, file: file, pool: c.open(), codec: codec, cache: &packCache{limit: cachedData}}
+	db.pool.SetMaxOpenConns(readers)
+	db.pool.SetMaxIdleConns(readers)
+	db.reader = reader{st: newStatements(db.pool.PrepareContext), headers: newHeaderSets(), pack: db.findPack}
+	return db, nil
+}
+
+func (db *DB) findPack(ctx context.Context, id segmentID) (*pack, error) {
+	if p := db.cache.find(id); p != nil {
+		return p, nil
+	}
+	p, err := readPack(ctx, db.st, db.codec, id)
+	if err == nil {
+		db.cache.keep(p)
+	}
+	return p, err
+}
 
 // Check tells whether the open file is still the one at its path; ErrReplaced
 // if it is not. It costs one stat.
-func (db *DB) Check() error { return nil }
-
-// Update runs f in one transaction.
-func (db *DB) Update(ctx context.Context, f func(transcript.Tx) error) error { return errNotYet }
-
-// Problem is one thing that Verify found.
-type Problem struct {
-	Exchange string // id; "" where the database itself is meant
-	N        int64
-	Part     string // "exchange", "request", "response" or "database"
-	Text     string
+func (db *DB) Check() error {
+	file, err := os.Stat(db.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("check database: %w", err)
+	}
+	if err != nil || !os.SameFile(file, db.file) {
+		return ErrReplaced
+	}
+	return nil
 }
 
-// Verify rebuilds the bodies of every exchange, holds them against their
-// length and SHA-256, and checks the file. progress may be nil.
-func (db *DB) Verify(ctx context.Context, progress func(done, total int)) ([]Problem, error) {
-	return nil, errNotYet
+// Close ends all work on the database. It waits for a transaction that is
+// running.
+func (db *DB) Close() error {
+	if db.closed.Swap(true) {
+		return nil
+	}
+	var errs []error
+	if db.w != nil {
+		errs = append(errs, db.checkpointer.close(), db.w.lock(context.Background()))
+	}
+	db.st.close()
+	errs = append(errs, db.pool.Close())
+	if db.w != nil {
+		// The last connection to go moves the log into the file.
+		errs = append(errs, db.w.close())
+	}
+	db.codec.close()
+	return errors.Join(errs...)
 }
-

@@ -1,0 +1,131 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// maxChain bounds how many deltas lead to a recipe; steps are numbered as in a
+// skip list, so 64 would be 2^64 bodies. More is damage.
+const maxChain = 64
+
+// Body opens the exact bytes of a body. They are read from the database as they
+// are asked for, without holding a connection in between.
+func (r *reader) Body(ctx context.Context, id transcript.BodyID) (io.ReadCloser, error) {
+	if id == 0 {
+		return io.NopCloser(bytes.NewReader(nil)), nil
+	}
+	ids, err := r.recipe(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("open body %d: %w", id, err)
+	}
+	return &bodyReader{ctx: ctx, r: r, ids: ids}, nil
+}
+
+// recipe reads the segments of a body.
+func (r *reader) recipe(ctx context.Context, id transcript.BodyID) ([]segmentID, error) {
+	var chain [][]byte
+	for id != 0 {
+		var base transcript.BodyID
+		var recipe []byte
+		err := r.st.row(ctx, "SELECT base, recipe FROM body WHERE id = ?", []any{int64(id)}, &base, &recipe)
+		if errors.Is(err, sql.ErrNoRows) && len(chain) == 0 {
+			return nil, transcript.ErrNotFound
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read recipe %d: %w", id, err)
+		}
+		chain = append(chain, recipe)
+		if base >= id || len(chain) > maxChain {
+			return nil, errRecipe
+		}
+		id = base
+	}
+	var ids []segmentID
+	for _, recipe := range slices.Backward(chain) {
+		var err error
+		if ids, err = decodeRecipe(ids, recipe); err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}
+
+// bodyReader reads the segments of a body one after the other.
+type bodyReader struct {
+	ctx  context.Context
+	r    *reader
+	ids  []segmentID
+	pack *pack
+	left []byte // of the segment before ids
+}
+
+// Read reads on.
+func (b *bodyReader) Read(p []byte) (int, error) {
+	n := 0
+	for n < len(p) {
+		if err := b.fill(); err != nil {
+			if n > 0 {
+				return n, nil
+			}
+			return 0, err
+		}
+		m := copy(p[n:], b.left)
+		b.left = b.left[m:]
+		n += m
+	}
+	return n, nil
+}
+
+// WriteTo writes the rest, segment by segment.
+func (b *bodyReader) WriteTo(w io.Writer) (int64, error) {
+	total := int64(0)
+	for {
+		if err := b.fill(); err == io.EOF {
+			return total, nil
+		} else if err != nil {
+			return total, err
+		}
+		n, err := w.Write(b.left)
+		total += int64(n)
+		b.left = b.left[n:]
+		if err != nil {
+			return total, err
+		}
+	}
+}
+
+// fill makes sure that left holds something; io.EOF at the end.
+func (b *bodyReader) fill() error {
+	for len(b.left) == 0 {
+		if len(b.ids) == 0 {
+			return io.EOF
+		}
+		id := b.ids[0]
+		if b.pack != nil {
+			if data, ok := b.pack.segment(id); ok {
+				b.left, b.ids = data, b.ids[1:]
+				continue
+			}
+		}
+		p, err := b.r.pack(b.ctx, id)
+		if err != nil {
+			return fmt.Errorf("read body: %w", err)
+		}
+		b.pack = p
+	}
+	return nil
+}
+
+// Close ends reading.
+func (b *bodyReader) Close() error {
+	b.ids, b.left, b.pack = nil, nil, nil
+	return nil
+}

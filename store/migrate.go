@@ -1,0 +1,141 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// applicationID marks the file as one of ours (SQLite header, offset 68).
+const applicationID = 0x5274616b // "Rtak"
+
+// ErrNewerSchema says that the file was written by a newer version.
+var ErrNewerSchema = errors.New("the database was written by a newer version")
+
+var errForeign = errors.New("the file is a database of another program")
+
+type migration struct {
+	version int
+	name    string
+	sql     string
+}
+
+// allMigrations lists the embedded files NNN_name.sql in order.
+func allMigrations() ([]migration, error) {
+	names, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	var all []migration
+	for i, name := range names {
+		text, err := fs.ReadFile(migrations, name)
+		if err != nil {
+			return nil, err
+		}
+		base := strings.TrimPrefix(name, "migrations/")
+		number, _, _ := strings.Cut(base, "_")
+		version, err := strconv.Atoi(number)
+		if err != nil || version != i+1 {
+			return nil, fmt.Errorf("read migration %s: want number %d", base, i+1)
+		}
+		all = append(all, migration{version, base, string(text)})
+	}
+	return all, nil
+}
+
+// migrate brings the schema up to the newest of all, each step in a
+// transaction of its own. Two processes may do it at once.
+func migrate(ctx context.Context, conn *sql.Conn, all []migration) error {
+	for {
+		version, err := schemaVersion(ctx, conn)
+		if err != nil {
+			return err
+		}
+		if version > len(all) {
+			return fmt.Errorf("%w (schema %d, this one knows %d)", ErrNewerSchema, version, len(all))
+		}
+		if version == len(all) {
+			return nil
+		}
+		if err := step(ctx, conn, all[version]); err != nil {
+			return fmt.Errorf("migrate to %s: %w", all[version].name, err)
+		}
+	}
+}
+
+func step(ctx context.Context, conn *sql.Conn, m migration) error {
+	if err := begin(ctx, conn); err != nil {
+		return err
+	}
+	err := func() error {
+		// Somebody else may have come first.
+		version, err := schemaVersion(ctx, conn)
+		if err != nil || version != m.version-1 {
+			return err
+		}
+		if _, err := conn.ExecContext(ctx, m.sql); err != nil {
+			return err
+		}
+		_, err = conn.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", m.version, applicationID))
+		return err
+	}()
+	if err != nil {
+		return errors.Join(err, rollback(conn))
+	}
+	return commit(conn)
+}
+
+// schemaVersion reads the version of the schema; 0 for a new file.
+func schemaVersion(ctx context.Context, conn *sql.Conn) (int, error) {
+	var version, application, tables int
+	err := retryBusy(ctx, func() error {
+		return conn.QueryRowContext(ctx, `SELECT v.user_version, a.application_id, (SELECT count(*) FROM sqlite_schema)
+			FROM pragma_user_version v, pragma_application_id a`).Scan(&version, &application, &tables)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("read schema: %w", err)
+	}
+	if application != applicationID && (application != 0 || version != 0 || tables != 0) {
+		return 0, errForeign
+	}
+	return version, nil
+}
+
+func begin(ctx context.Context, conn *sql.Conn) error {
+	err := retryBusy(ctx, func() error {
+		_, err := conn.ExecContext(context.Background(), "BEGIN IMMEDIATE")
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("begin transaction: %w", err)
+	}
+	return nil
+}
+
+func commit(conn *sql.Conn) error {
+	if _, err := conn.ExecContext(context.Background(), "COMMIT"); err != nil {
+		return errors.Join(fmt.Errorf("commit transaction: %w", err), rollback(conn))
+	}
+	return nil
+}
+
+// rollback ends the transaction. SQLite may have ended it by itself, after a
+// full disk for one.
+func rollback(conn *sql.Conn) error {
+	_, err := conn.ExecContext(context.Background(), "ROLLBACK")
+	if err != nil && strings.Contains(err.Error(), "no transaction is active") {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("roll back: %w", err)
+	}
+	return nil
+}

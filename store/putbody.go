@@ -1,0 +1,267 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"iter"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+const (
+	// maxPiece bounds a segment: larger pieces are cut.
+	maxPiece = 1 << 20
+	// manyPieces is where PutBody begins to join pieces up to largeSegment, so
+	// that a recipe stays within maxSegments.
+	manyPieces = 1 << 20
+)
+
+// PutBody stores the pieces of a body in order; equal pieces are stored once.
+// Memory grows with the number of pieces, not with their bytes.
+func (t *tx) PutBody(body iter.Seq2[[]byte, error]) (transcript.BodyID, error) {
+	if err := t.open(); err != nil {
+		return 0, err
+	}
+	b := &bodyWriter{t: t, firstFresh: [2]int64{t.w.lanes[pieces].next, t.w.lanes[wholes].next}}
+	for piece, err := range body {
+		if err != nil {
+			return 0, fmt.Errorf("read body: %w", err)
+		}
+		if err := b.add(piece); err != nil {
+			return 0, fmt.Errorf("store body: %w", err)
+		}
+	}
+	id, err := b.finish()
+	if err != nil {
+		return 0, fmt.Errorf("store body: %w", err)
+	}
+	return id, nil
+}
+
+// bodyWriter turns pieces into segments and their list into a recipe.
+type bodyWriter struct {
+	t          *tx
+	ids        []segmentID
+	size       int64
+	first      []byte // the first piece, until a second one comes
+	joined     []byte // pieces that will be one segment
+	before     *knownSegment
+	firstFresh [2]int64 // by lane
+}
+
+func (b *bodyWriter) add(piece []byte) error {
+	for len(piece) > maxPiece {
+		if err := b.addOne(piece[:maxPiece]); err != nil {
+			return err
+		}
+		piece = piece[maxPiece:]
+	}
+	if len(piece) == 0 {
+		return nil
+	}
+	return b.addOne(piece)
+}
+
+func (b *bodyWriter) addOne(piece []byte) error {
+	b.size += int64(len(piece))
+	switch {
+	case len(b.ids) >= manyPieces:
+		b.joined = append(b.joined, piece...)
+		if len(b.joined) < largeSegment {
+			return nil
+		}
+		return b.storeJoined()
+	case b.size == int64(len(piece)): // which lane it is for shows when a second one comes
+		b.first = append(b.t.w.scratch[:0], piece...)
+		b.t.w.scratch = b.first
+		return nil
+	}
+	if err := b.storeFirst(pieces); err != nil {
+		return err
+	}
+	return b.store(piece, pieces)
+}
+
+func (b *bodyWriter) storeFirst(lane int) error {
+	if b.first == nil {
+		return nil
+	}
+	first := b.first
+	b.first = nil
+	return b.store(first, lane)
+}
+
+func (b *bodyWriter) storeJoined() error {
+	if len(b.joined) == 0 {
+		return nil
+	}
+	for piece := range chunksOf(b.joined, maxPiece) {
+		if err := b.store(piece, pieces); err != nil {
+			return err
+		}
+	}
+	b.joined = b.joined[:0]
+	return nil
+}
+
+func chunksOf(data []byte, size int) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for len(data) > 0 {
+			n := min(size, len(data))
+			if !yield(data[:n]) {
+				return
+			}
+			data = data[n:]
+		}
+	}
+}
+
+// store finds the segment of these bytes or makes a new one.
+func (b *bodyWriter) store(data []byte, lane int) error {
+	if len(b.ids) >= maxSegments {
+		return fmt.Errorf("more than %d segments", maxSegments)
+	}
+	if len(data) >= largeSegment {
+		lane = wholes
+	}
+	w := b.t.w
+	if s := w.known.find(b.before, data); s != nil {
+		b.ids, b.before = append(b.ids, s.id), s
+		return nil
+	}
+	id, err := b.t.segment(data, lane)
+	if err != nil {
+		return err
+	}
+	b.ids = append(b.ids, id)
+	b.before = w.known.remember(b.before, id, data)
+	return nil
+}
+
+// segment looks the bytes up in the database and stores them if they are new.
+// That two hashes are equal is not trusted: the bytes are compared.
+func (t *tx) segment(data []byte, lane int) (segmentID, error) {
+	l := t.w.lanes[lane]
+	hash := t.w.state.hash(data)
+	res, err := t.st.exec("INSERT INTO segment (hash, id) VALUES (?, ?) ON CONFLICT DO NOTHING", hash, int64(idIn(lane, l.next)))
+	if err != nil {
+		return 0, err
+	}
+	if n, err := res.RowsAffected(); err != nil {
+		return 0, err
+	} else if n == 1 {
+		return l.add(data)
+	}
+	var id segmentID
+	if err := t.st.row(context.Background(), "SELECT id FROM segment WHERE hash = ?", []any{hash}, &id); err != nil {
+		return 0, err
+	}
+	p, err := t.pack(context.Background(), id)
+	if err == nil {
+		if stored, ok := p.segment(id); ok && bytes.Equal(stored, data) {
+			return id, nil
+		}
+	}
+	// Damaged, or another segment with the same hash: from now on the hash
+	// finds the new one.
+	if _, err := t.st.exec("UPDATE segment SET id = ? WHERE hash = ?", int64(idIn(lane, l.next)), hash); err != nil {
+		return 0, err
+	}
+	return l.add(data)
+}
+
+// hash gives the first 8 bytes of SHA-256 over the salt and data. It finds
+// segments and proves nothing.
+func (s *state) hash(data []byte) int64 {
+	h := sha256.New()
+	h.Write(s.salt)
+	h.Write(data)
+	var sum [sha256.Size]byte
+	return int64(binary.LittleEndian.Uint64(h.Sum(sum[:0])))
+}
+
+// finish writes the recipe.
+func (b *bodyWriter) finish() (transcript.BodyID, error) {
+	if err := b.storeFirst(wholes); err != nil {
+		return 0, err
+	}
+	if err := b.storeJoined(); err != nil {
+		return 0, err
+	}
+	if len(b.ids) == 0 {
+		return 0, nil
+	}
+	w := b.t.w
+	like := w.recent.like(b.ids)
+	if like != nil && equalIDs(like.ids, b.ids) {
+		return like.id, nil
+	}
+	base, err := b.t.baseAfter(like)
+	if err != nil {
+		return 0, err
+	}
+	body := &recentBody{ids: b.ids}
+	var against []segmentID
+	if base != nil {
+		body.base, body.step, against = base.id, like.step+1, base.ids
+	}
+	recipe, own := encodeRecipe(against, b.ids)
+	if base != nil && own > len(b.ids)/2 { // too different: begin anew
+		body.base, body.step = 0, 0
+		recipe, _ = encodeRecipe(nil, b.ids)
+	}
+	body.id = transcript.BodyID(w.state.next(&w.state.body))
+	_, err = b.t.st.exec("INSERT INTO body (id, bytes, base, step, recipe) VALUES (?, ?, ?, ?, ?)",
+		int64(body.id), b.size, int64(body.base), body.step, recipe)
+	if err != nil {
+		return 0, err
+	}
+	w.recent.remember(body, b.fresh())
+	return body.id, nil
+}
+
+// fresh lists the segments that this body brought.
+func (b *bodyWriter) fresh() []segmentID {
+	var fresh []segmentID
+	for _, id := range b.ids {
+		if id.number() >= b.firstFresh[id.lane()] {
+			fresh = append(fresh, id)
+		}
+	}
+	return fresh
+}
+
+func equalIDs(a, b []segmentID) bool { return len(a) == len(b) && commonPrefix(a, b) == len(a) }
+
+// baseAfter gives the base for the body that comes after last in its chain: the
+// one whose step is the next step without its lowest bit. It is one of last's
+// own bases, so that every recipe is at most log n deltas away.
+func (t *tx) baseAfter(last *recentBody) (*recentBody, error) {
+	if last == nil {
+		return nil, nil
+	}
+	want := last.step & (last.step + 1)
+	b := last
+	for b.step > want && b.base != 0 {
+		next := t.w.recent.byID[b.base]
+		if next == nil {
+			next = &recentBody{id: b.base}
+			err := t.st.row(context.Background(), "SELECT base, step FROM body WHERE id = ?", []any{int64(b.base)}, &next.base, &next.step)
+			if err != nil {
+				return nil, fmt.Errorf("read recipe %d: %w", b.base, err)
+			}
+		}
+		b = next
+	}
+	if b.ids == nil {
+		ids, err := t.recipe(context.Background(), b.id)
+		if err != nil {
+			return nil, err
+		}
+		b.ids = ids
+	}
+	return b, nil
+}

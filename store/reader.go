@@ -1,0 +1,12 @@
+package store
+
+import "context"
+
+// reader answers questions over one connection or a pool of them. DB and tx
+// both are one.
+type reader struct {
+	st      *statements
+	headers *headerSets
+	// pack gives the unpacked pack that holds a segment.
+	pack func(context.Context, segmentID) (*pack, error)
+}

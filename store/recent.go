@@ -1,0 +1,119 @@
+package store
+
+import (
+	"slices"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+const (
+	maxRecent    = 4096    // bodies that are remembered
+	maxRecentIDs = 1 << 20 // and their segments
+	maxMarks     = 64      // segments by which one body is found
+	candidates   = 4       // bodies that are compared with a new one
+)
+
+// recentBody is a body whose recipe is remembered.
+type recentBody struct {
+	id, base transcript.BodyID
+	step     int64
+	ids      []segmentID
+	marks    []segmentID // under which it is in latest
+}
+
+// recent remembers the recipes written last, to find the body that a new one
+// is best told as a change of.
+//
+// The step before in the same conversation is the one that brought the newest
+// of the segments that the new body resends. So a body is found by the segments
+// that it brought.
+type recent struct {
+	byID   map[transcript.BodyID]*recentBody
+	latest map[segmentID]*recentBody
+	queue  []*recentBody // oldest first
+	size   int           // segments in all recipes
+}
+
+func newRecent() *recent {
+	r := &recent{}
+	r.forget()
+	return r
+}
+
+func (r *recent) forget() {
+	r.byID, r.latest = map[transcript.BodyID]*recentBody{}, map[segmentID]*recentBody{}
+	r.queue, r.size = nil, 0
+}
+
+// remember keeps a body. fresh are the segments that it brought.
+func (r *recent) remember(b *recentBody, fresh []segmentID) {
+	if len(fresh) == 0 {
+		fresh = []segmentID{slices.Max(b.ids)}
+	}
+	b.marks = fresh[max(0, len(fresh)-maxMarks):]
+	for _, id := range b.marks {
+		r.latest[id] = b
+	}
+	r.byID[b.id] = b
+	r.queue = append(r.queue, b)
+	r.size += len(b.ids)
+	for len(r.queue) > 1 && (len(r.queue) > maxRecent || r.size > maxRecentIDs) {
+		r.drop(r.queue[0])
+		r.queue[0] = nil
+		r.queue = r.queue[1:]
+	}
+}
+
+func (r *recent) drop(b *recentBody) {
+	for _, id := range b.marks {
+		if r.latest[id] == b {
+			delete(r.latest, id)
+		}
+	}
+	delete(r.byID, b.id)
+	r.size -= len(b.ids)
+}
+
+// like gives the remembered body that ids differ least from, or nil.
+func (r *recent) like(ids []segmentID) *recentBody {
+	var newest [candidates]segmentID // descending
+	found := 0
+	for _, id := range ids {
+		if found == candidates && id <= newest[found-1] || r.latest[id] == nil || slices.Contains(newest[:found], id) {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(newest[:found], id, func(a, b segmentID) int { return int(b - a) })
+		if found < candidates {
+			found++
+		}
+		copy(newest[at+1:found], newest[at:found-1])
+		newest[at] = id
+	}
+	var best *recentBody
+	least := 0
+	for _, id := range newest[:found] {
+		b := r.latest[id]
+		if b == best {
+			continue
+		}
+		if own := difference(b.ids, ids); best == nil || own < least {
+			best, least = b, own
+		}
+	}
+	return best
+}
+
+// difference counts the segments of ids that a delta against base must list.
+func difference(base, ids []segmentID) int {
+	head := commonPrefix(base, ids)
+	base, ids = base[head:], ids[head:]
+	tail := commonSuffix(base, ids)
+	base, ids = base[:len(base)-tail], ids[:len(ids)-tail]
+	n := len(ids)
+	for i := 0; i < len(ids) && i < len(base); i++ {
+		if ids[i] == base[i] {
+			n--
+		}
+	}
+	return n
+}

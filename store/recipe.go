@@ -1,0 +1,118 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// maxSegments bounds a recipe. PutBody joins small pieces before it gets there;
+// a longer one is damage.
+const maxSegments = 1 << 21
+
+var errRecipe = errors.New("a stored recipe is damaged")
+
+// A recipe is written as
+//
+//	tail { copy runs { gap length }… }…
+//
+// all varints. tail is how many segments at the end of the base are the end of
+// this body too. Each group copies so many segments from the base, then lists
+// segments of its own, which stand for as many of the base. They are listed in
+// runs of ids that follow each other in their lane; gap is the distance of a
+// run's first id from the id that would have followed. A recipe without a base
+// is a delta against nothing.
+
+// encodeRecipe writes ids as a delta against base. own is how many ids it had
+// to list.
+func encodeRecipe(base, ids []segmentID) (recipe []byte, own int) {
+	head := commonPrefix(base, ids)
+	tail := commonSuffix(base[head:], ids[head:])
+	base, ids = base[:len(base)-tail], ids[:len(ids)-tail]
+	recipe = binary.AppendUvarint(make([]byte, 0, 16), uint64(tail))
+	next := segmentID(0)
+	for at := 0; at < len(ids); {
+		same := at
+		for same < len(ids) && same < len(base) && ids[same] == base[same] {
+			next = ids[same] + 2
+			same++
+		}
+		end := same
+		for end < len(ids) && (end >= len(base) || ids[end] != base[end]) {
+			end++
+		}
+		recipe = binary.AppendUvarint(recipe, uint64(same-at))
+		recipe = appendRuns(recipe, ids[same:end], &next)
+		own += end - same
+		at = end
+	}
+	return recipe, own
+}
+
+func appendRuns(recipe []byte, ids []segmentID, next *segmentID) []byte {
+	runs := 0
+	for i := range ids {
+		if i == 0 || ids[i] != ids[i-1]+2 {
+			runs++
+		}
+	}
+	recipe = binary.AppendUvarint(recipe, uint64(runs))
+	for len(ids) > 0 {
+		n := 1
+		for n < len(ids) && ids[n] == ids[n-1]+2 {
+			n++
+		}
+		recipe = binary.AppendVarint(recipe, int64(ids[0]-*next))
+		recipe = binary.AppendUvarint(recipe, uint64(n))
+		*next = ids[n-1] + 2
+		ids = ids[n:]
+	}
+	return recipe
+}
+
+// decodeRecipe is the reverse of encodeRecipe. It trusts nothing.
+func decodeRecipe(base []segmentID, recipe []byte) ([]segmentID, error) {
+	v := varints{b: recipe}
+	tail := int(v.uint(uint64(len(base))))
+	end := base[len(base)-tail:]
+	base = base[:len(base)-tail]
+	ids := make([]segmentID, 0, min(len(base)+tail+len(recipe), maxSegments))
+	next := segmentID(0)
+	for len(v.b) > 0 {
+		if n := v.uint(uint64(max(0, len(base)-len(ids)))); n > 0 {
+			ids = append(ids, base[len(ids):len(ids)+int(n)]...)
+			next = ids[len(ids)-1] + 2
+		}
+		for range v.uint(uint64(len(v.b))) {
+			id := next + segmentID(v.int())
+			n := v.uint(maxSegments)
+			if v.bad || id < 0 || id > 1<<60 || len(ids)+int(n) > maxSegments {
+				return nil, errRecipe
+			}
+			for range n {
+				ids = append(ids, id)
+				id += 2
+			}
+			next = id
+		}
+	}
+	if v.bad || len(ids)+tail > maxSegments {
+		return nil, errRecipe
+	}
+	return append(ids, end...), nil
+}
+
+func commonPrefix(a, b []segmentID) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+func commonSuffix(a, b []segmentID) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[len(a)-1-n] == b[len(b)-1-n] {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,113 @@
+package storetest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+func runs(t *testing.T, s transcript.Store) {
+	var list []*transcript.Run
+	make := func(f func(transcript.Tx) (*transcript.Run, error)) {
+		update(t, s, func(tx transcript.Tx) error {
+			run, err := f(tx)
+			list = append(list, run)
+			return err
+		})
+	}
+	label := func(name string, at time.Time) {
+		make(func(tx transcript.Tx) (*transcript.Run, error) { return tx.RunByLabel(name, at) })
+	}
+	label("nightly", base)
+	make(func(tx transcript.Tx) (*transcript.Run, error) { return tx.NewRun(base.Add(time.Hour)) })
+	make(func(tx transcript.Tx) (*transcript.Run, error) { return tx.NewRun(base.Add(time.Hour)) })
+	label("nightly", base.Add(2*time.Hour))
+	label("Nightly", base)
+	if list[0].ID == "" || list[1].ID == list[2].ID || list[0].ID == list[4].ID {
+		t.Errorf("ids are not unique: %v", list)
+	}
+	same(t, "the run of a label", list[3], list[0])
+	same(t, "numbers", []int64{list[0].N, list[1].N, list[2].N, list[4].N}, []int64{1, 2, 3, 4})
+	same(t, "start", list[1].StartedAt, base.Add(time.Hour))
+	same(t, "name", list[0].Name, "nightly")
+	for _, want := range list {
+		got, err := s.Run(t.Context(), want.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "run", got, want)
+	}
+}
+
+func takes(t *testing.T, s transcript.Store) {
+	list := []transcript.Take{
+		{ID: id(1), Origin: id(10), Exchange: id(20), Edits: `[{"a":1}]`, CreatedAt: base},
+		{ID: id(2), Origin: id(11), Exchange: id(21), Edits: "[]", CreatedAt: base},
+		{ID: id(3), Origin: id(20), Exchange: id(22), CreatedAt: base.Add(time.Second)},
+	}
+	update(t, s, func(tx transcript.Tx) error {
+		for i := range list {
+			if err := tx.PutTake(&list[i]); err != nil {
+				return err
+			}
+			if list[i].N != int64(i+1) {
+				t.Errorf("take %d has number %d", i+1, list[i].N)
+			}
+		}
+		return nil
+	})
+	for id, want := range map[string][]transcript.Take{
+		"": list, id(10): list[:1], id(20): {list[0], list[2]}, id(22): list[2:], id(99): nil,
+	} {
+		got, err := s.Takes(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "takes of "+id, got, want)
+	}
+}
+
+func calls(t *testing.T, s transcript.Store) {
+	row := func(exchange string, index int, at string) transcript.CallRow {
+		return transcript.CallRow{Exchange: exchange, Index: index, At: at, CallID: "call_0", Name: "search"}
+	}
+	first, second, side := row(id(1), 3, "/choices/0/message/tool_calls/10"), row(id(1), 4, "/choices/0/message/tool_calls/9"), row(id(2), -1, "/x")
+	answer := transcript.ResultRow{Exchange: id(2), At: "/messages/5", By: "id", LatencyMS: 12.25}
+	again := transcript.ResultRow{Exchange: id(3), At: "/messages/4", By: "position", LatencyMS: 0, IsError: true}
+	put(t, s, plain(1), plain(3), plain(2)) // numbers count, not ids
+	update(t, s, func(tx transcript.Tx) error {
+		for _, c := range []transcript.CallRow{first, second, side} {
+			if err := tx.PutCall(c); err != nil {
+				return err
+			}
+		}
+		return errors.Join(
+			tx.PutResult(id(1), second.At, answer),
+			tx.PutResult(id(1), second.At, again),
+			tx.PutResult(id(1), second.At, again),
+		)
+	})
+	err := s.Update(t.Context(), func(tx transcript.Tx) error { return tx.PutResult(id(1), "/none", answer) })
+	if !errors.Is(err, transcript.ErrNotFound) {
+		t.Errorf("result for no call: %v", err)
+	}
+	second.Results = []transcript.ResultRow{again, answer}
+	for name, c := range map[string]struct {
+		ids  []string
+		want []transcript.CallRow
+	}{
+		"none":        {nil, nil},
+		"unknown":     {[]string{id(7)}, nil},
+		"one":         {[]string{id(1)}, []transcript.CallRow{first, second}},
+		"in order":    {[]string{id(2), id(1)}, []transcript.CallRow{side, first, second}},
+		"named twice": {[]string{id(2), id(2)}, []transcript.CallRow{side}},
+	} {
+		got, err := s.Calls(t.Context(), c.ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, name, got, c.want)
+	}
+}

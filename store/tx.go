@@ -1,0 +1,151 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+var errTxDone = errors.New("the transaction is over")
+
+// tx is one transaction of the writer. It is valid until its function returns.
+type tx struct {
+	reader
+	w    *writer
+	done bool
+}
+
+var _ transcript.Tx = (*tx)(nil)
+
+func (t *tx) open() error {
+	if t.done {
+		return errTxDone
+	}
+	return nil
+}
+
+// findPack gives the pack of a segment, of pending ones too.
+func (t *tx) findPack(ctx context.Context, id segmentID) (*pack, error) {
+	if err := t.open(); err != nil {
+		return nil, err
+	}
+	if p := t.w.lanes[id.lane()].pending(id); p != nil {
+		return p, nil
+	}
+	if p := t.w.cache.find(id); p != nil {
+		return p, nil
+	}
+	p, err := readPack(ctx, t.st, t.w.codec, id)
+	if err == nil && p.last() < t.w.begun[id.lane()] { // what may be rolled back is not for others
+		t.w.cache.keep(p)
+	}
+	return p, err
+}
+
+// HasExchange tells whether the exchange is stored already.
+func (t *tx) HasExchange(id string) (bool, error) {
+	return t.exists("SELECT 1 FROM exchange WHERE id = ?", packID(id))
+}
+
+// Extended tells whether some exchange continues the one with that id.
+func (t *tx) Extended(id string) (bool, error) {
+	return t.exists("SELECT 1 FROM exchange WHERE parent = ? LIMIT 1", packID(id))
+}
+
+func (t *tx) exists(query string, args ...any) (bool, error) {
+	if err := t.open(); err != nil {
+		return false, err
+	}
+	var one int
+	err := t.st.row(context.Background(), query, args, &one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for exchange: %w", err)
+	}
+	return true, nil
+}
+
+// PutExchange stores a new exchange and sets its N.
+func (t *tx) PutExchange(e *transcript.Exchange) error {
+	if err := t.open(); err != nil {
+		return err
+	}
+	model, err := t.model(e)
+	if err != nil {
+		return err
+	}
+	request, err := t.headers.pack(t.st, e.Request.Headers)
+	if err != nil {
+		return err
+	}
+	response, err := t.headers.pack(t.st, e.Response.Headers)
+	if err != nil {
+		return err
+	}
+	e.N = t.w.state.next(&t.w.state.exchange)
+	row, err := packExchange(e, model, request, response)
+	if err != nil {
+		return err
+	}
+	if _, err := t.st.exec(insertExchange, row...); err != nil {
+		return fmt.Errorf("store exchange: %w", err)
+	}
+	return nil
+}
+
+type modelKey struct{ dialect, asked, answered string }
+
+// model gives the id of the row that says which dialect and models these are.
+func (t *tx) model(e *transcript.Exchange) (int64, error) {
+	key := modelKey{string(e.Dialect), e.Model, e.ResponseModel}
+	if id, ok := t.w.models[key]; ok {
+		return id, nil
+	}
+	var id int64
+	err := t.st.row(context.Background(), `INSERT INTO model (dialect, asked, answered) VALUES (?, ?, ?)
+		ON CONFLICT DO UPDATE SET dialect = dialect RETURNING id`, []any{key.dialect, key.asked, key.answered}, &id)
+	if err != nil {
+		return 0, fmt.Errorf("store model: %w", err)
+	}
+	if len(t.w.models) >= maxModels {
+		clear(t.w.models)
+	}
+	t.w.models[key] = id
+	return id, nil
+}
+
+// maxModels bounds how many models the writer remembers.
+const maxModels = 4096
+
+// ByOutNode gives the exchanges whose history and output is that node, newest first.
+func (t *tx) ByOutNode(n transcript.Node, limit int) ([]*transcript.Exchange, error) {
+	return t.byNode("WHERE e.out_node = ? ORDER BY e.n DESC LIMIT ?", n, limit)
+}
+
+// ByInNode gives the exchanges whose full input is that node, newest first.
+func (t *tx) ByInNode(n transcript.Node, limit int) ([]*transcript.Exchange, error) {
+	return t.byNode("WHERE e.in_node = ? ORDER BY e.n DESC LIMIT ?", n, limit)
+}
+
+func (t *tx) byNode(where string, n transcript.Node, limit int) ([]*transcript.Exchange, error) {
+	if err := t.open(); err != nil {
+		return nil, err
+	}
+	if n.IsZero() || limit <= 0 {
+		return nil, nil
+	}
+	return t.exchanges(context.Background(), selectListed+where, n[:], limit)
+}
+
+// ByResponseID gives the newest exchange with that response id.
+func (t *tx) ByResponseID(id string) (*transcript.Exchange, error) {
+	if err := t.open(); err != nil {
+		return nil, err
+	}
+	return t.one(context.Background(), "with response id "+id, selectListed+"WHERE e.response_id = ? ORDER BY e.n DESC LIMIT 1", packText(id))
+}

@@ -1,0 +1,173 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// writer is the only connection of a DB that writes, with what it remembers
+// from one transaction to the next. Whoever holds turn may use it.
+type writer struct {
+	turn    chan struct{}
+	pool    *sql.DB
+	conn    *sql.Conn
+	st      *statements
+	codec   *codec
+	cache   *packCache
+	newest  int // the schema that this program knows
+	state   state
+	begun   [2]int64 // first segment number of each lane that this transaction may use
+	lanes   [2]*lane
+	known   *known
+	recent  *recent
+	headers *headerSets
+	models  map[modelKey]int64
+	scratch []byte
+}
+
+func newWriter(ctx context.Context, c *connector, o Options, all []migration) (_ *writer, err error) {
+	w := &writer{turn: make(chan struct{}, 1), pool: c.open(), newest: len(all), known: newKnown(o.memory()),
+		recent: newRecent(), headers: newHeaderSets(), models: map[modelKey]int64{}}
+	defer func() {
+		if err != nil {
+			w.pool.Close()
+		}
+	}()
+	if w.conn, err = w.pool.Conn(ctx); err != nil {
+		return nil, err
+	}
+	if err := migrate(ctx, w.conn, all); err != nil {
+		return nil, err
+	}
+	w.st = newStatements(w.conn.PrepareContext)
+	return w, nil
+}
+
+// use gives the writer what it shares with the readers.
+func (w *writer) use(c *codec, cache *packCache) {
+	w.codec, w.cache = c, cache
+	for n := range w.lanes {
+		w.lanes[n] = &lane{number: n, codec: c, st: w.st, next: -1}
+	}
+}
+
+// lock waits for the turn to write.
+func (w *writer) lock(ctx context.Context) error {
+	select {
+	case w.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("wait to write: %w", ctx.Err())
+	}
+}
+
+func (w *writer) unlock() { <-w.turn }
+
+// update runs f in one transaction. The caller holds the turn.
+func (w *writer) update(ctx context.Context, f func(*tx) error) error {
+	if err := begin(ctx, w.conn); err != nil {
+		return err
+	}
+	committed := false
+	defer func() {
+		if !committed { // f may have panicked
+			w.forget()
+			_ = rollback(w.conn)
+		}
+	}()
+	if err := w.load(); err != nil {
+		return err
+	}
+	t := &tx{w: w, reader: reader{st: w.st, headers: w.headers}}
+	t.pack = t.findPack
+	err := f(t)
+	t.done = true
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := w.flush(); err != nil {
+		return err
+	}
+	if err := commit(w.conn); err != nil {
+		return err
+	}
+	committed = true
+	return nil
+}
+
+// load reads the numbers given out so far, perhaps by another process since.
+func (w *writer) load() error {
+	s, err := readState(w.st, w.newest)
+	if err != nil {
+		return err
+	}
+	if s.removals != w.state.removals {
+		w.forget()
+	}
+	w.state = s
+	w.begun = [2]int64{s.piece + 1, s.whole + 1}
+	for n, l := range w.lanes {
+		if err := l.load(w.begun[n]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) flush() error {
+	for n, l := range w.lanes {
+		if err := l.flush(); err != nil {
+			return err
+		}
+		w.state.changed = w.state.changed || l.next != w.begun[n]
+	}
+	if !w.state.changed {
+		return nil
+	}
+	w.state.piece, w.state.whole = w.lanes[pieces].next-1, w.lanes[wholes].next-1
+	return w.state.write(w.st)
+}
+
+// forget drops all that may not be in the database.
+func (w *writer) forget() {
+	w.known.forget()
+	w.recent.forget()
+	w.headers.forget()
+	clear(w.models)
+	for _, l := range w.lanes {
+		l.forget()
+	}
+}
+
+func (w *writer) close() error {
+	w.st.close()
+	return errors.Join(w.conn.Close(), w.pool.Close())
+}
+
+// Update runs f in one transaction. It returns nil only after what f wrote is
+// in the write-ahead log, which outlives the process; if f fails or panics, or
+// ctx ends, nothing is written. f must not call Update, nor use its Tx later.
+func (db *DB) Update(ctx context.Context, f func(transcript.Tx) error) error {
+	if db.w == nil {
+		return errReadOnly
+	}
+	if err := db.w.lock(ctx); err != nil {
+		return err
+	}
+	defer db.w.unlock()
+	if db.closed.Load() {
+		return sql.ErrConnDone
+	}
+	if err := db.w.update(ctx, func(t *tx) error { return f(t) }); err != nil {
+		return err
+	}
+	db.checkpointer.wake(db.path)
+	return nil
+}

@@ -84,7 +84,8 @@ type Reader interface {
 	// FindExchanges gives the ids that hold part, at most limit of them, newest first.
 	FindExchanges(ctx context.Context, part string, limit int) ([]string, error)
 	// Exchanges lists exchanges, newest first unless the filter says otherwise.
-	// The sequence ends after the first error.
+	// The sequence ends after the first error. Listings, Children and ByOutNode
+	// among them, may leave out Response.Chunks; Exchange and ExchangeN do not.
 	Exchanges(ctx context.Context, f Filter) iter.Seq2[*Exchange, error]
 	// Children lists the exchanges that continue the one with that id, oldest first.
 	Children(ctx context.Context, id string) ([]*Exchange, error)

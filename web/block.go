@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
@@ -43,7 +44,15 @@ type block struct {
 type trouble struct {
 	Anchor string
 	Count  int
-	What   string
+	One    string
+	Many   string
+}
+
+func (t trouble) String() string {
+	if t.Count == 1 {
+		return "1 " + t.One
+	}
+	return count(int64(t.Count)) + " " + t.Many
 }
 
 // blocks lays out the entries of a transcript. Values are taken from the end
@@ -61,6 +70,7 @@ type blocks struct {
 // layOut gives the sections of a transcript, and how many entries of the resent
 // history it left out.
 func layOut(t *view.Transcript, all bool) ([]section, int) {
+	t = setupFirst(t)
 	b := blocks{
 		t: t, ref: t.Exchange.Ref(), sections: sectionsOf(t), numbers: numbersOf(t),
 		budget: newBudget(), answered: answeredIn(t),
@@ -79,6 +89,26 @@ func layOut(t *view.Transcript, all bool) ([]section, int) {
 	}
 	slices.Reverse(list)
 	return group(list), left
+}
+
+// setupFirst puts the system text that stands beside the messages before them:
+// where it is in a body is up to the client.
+func setupFirst(t *view.Transcript) *view.Transcript {
+	first, rest := []view.Entry{}, []view.Entry{}
+	for _, e := range t.Entries {
+		if e.Item.Kind == transcript.System && e.Place.Exchange == t.Exchange.ID && !amongMessages(e.Item.At) {
+			first = append(first, e)
+		} else {
+			rest = append(rest, e)
+		}
+	}
+	sorted := *t
+	sorted.Entries = append(first, rest...)
+	return &sorted
+}
+
+func amongMessages(at string) bool {
+	return strings.HasPrefix(at, "/messages/") || strings.HasPrefix(at, "/input/")
 }
 
 func group(list []block) []section {
@@ -183,22 +213,30 @@ func (b *blocks) block(from, n int) block {
 		return out
 	}
 	out.Raw, out.Parts = itemURL(e.Place, "raw"), len(e.Item.Parts)
-	out.Text = b.text(e)
+	out.Text = b.text(e, out.Section)
 	return out
 }
 
-func (b *blocks) text(e *view.Entry) value {
+func (b *blocks) text(e *view.Entry, section string) value {
 	text, part := e.Item.Text, "text"
 	if text == "" && e.Item.Kind != transcript.MessageItem && e.Item.Kind != transcript.Reasoning && e.Item.Kind != transcript.System {
 		text, part = string(e.Item.Raw), "raw"
 	}
 	whole := itemURL(e.Place, part)
 	if part == "raw" {
-		return b.budget.data(text, whole, false)
+		return b.budget.data(text, whole, closed)
 	}
-	v := b.budget.value(text, whole, e.Output || e.New && e.Item.Kind == transcript.MessageItem)
-	if text != "" && (e.Item.Kind == transcript.Reasoning || e.Item.Kind == transcript.System) {
-		v.Folded, v.Preview = true, oneLine(text, 160)
+	how := moderate
+	switch section {
+	case answer, fresh:
+		how = open
+	case history:
+		how = closed
+	}
+	v := b.budget.value(text, whole, how)
+	if e.Item.Kind == transcript.Reasoning || e.Item.Kind == transcript.System {
+		v.Preview = oneLine(text, 160)
+		v.Folded = v.Preview != text
 	}
 	return v
 }
@@ -219,7 +257,12 @@ func labelOf(it *transcript.Item) string {
 
 // troubles sums up what is wrong among the blocks of a page.
 func troubles(list []section) []trouble {
-	kinds := []trouble{{What: "without a result"}, {What: "result without a call"}, {What: "doubled result"}, {What: "failed"}}
+	kinds := []trouble{
+		{One: "call without a result", Many: "calls without a result"},
+		{One: "result without a call", Many: "results without a call"},
+		{One: "doubled result", Many: "doubled results"},
+		{One: "tool error", Many: "tool errors"},
+	}
 	states := map[string]int{stateUnanswered: 0, stateOrphan: 1, stateDuplicate: 2, stateError: 3}
 	for _, p := range pairsOf(list) {
 		i, ok := states[p.State]

@@ -110,7 +110,7 @@ func newTranscriptPage(h exchangeHead, t *view.Transcript, all bool) *transcript
 
 func toolOf(b *budget, it *transcript.Item, exchange string) tool {
 	raw := itemURL(transcript.Place{Exchange: exchange, Body: "request", At: it.At}, "raw")
-	v := b.data(string(it.Raw), raw, true)
+	v := b.data(string(it.Raw), raw, open)
 	v.Folded = false
 	return tool{Name: it.Name, Definition: v, Raw: raw}
 }
@@ -126,12 +126,12 @@ func (p *transcriptPage) readEdits(b *budget) {
 		Value json.RawMessage `json:"value"`
 	}
 	if json.Unmarshal([]byte(p.T.Edits), &edits) != nil {
-		p.EditsRaw = b.data(p.T.Edits, "", true)
+		p.EditsRaw = b.data(p.T.Edits, "", open)
 		return
 	}
 	for _, e := range edits {
 		if e.Op == "" && e.At == "" {
-			p.Edits, p.EditsRaw = nil, b.data(p.T.Edits, "", true)
+			p.Edits, p.EditsRaw = nil, b.data(p.T.Edits, "", open)
 			return
 		}
 		p.Edits = append(p.Edits, edit{e.Op, e.At, b.field("", bytes.TrimSpace(e.Value), "").Value})

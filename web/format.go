@@ -64,6 +64,8 @@ func duration(ms *float64) string {
 		return "< 1 ms"
 	case v < 1000:
 		return fmt.Sprintf("%.0f ms", v)
+	case v >= 10_000 && v < 60_000:
+		return fmt.Sprintf("%.1f s", v/1000)
 	case v < 60_000:
 		return fmt.Sprintf("%.2f s", v/1000)
 	case v < 3_600_000:

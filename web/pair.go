@@ -78,8 +78,9 @@ func (b *blocks) call(p *pair, e *view.Entry) *half {
 	if h.Fields = b.budget.fields(e.Item.Arguments, whole); h.Fields != nil {
 		return h
 	}
-	h.Value = b.budget.data(e.Item.ArgumentsRaw, whole, true)
-	if e.Item.Arguments == nil && e.Item.ArgumentsRaw != "" {
+	h.Value = b.budget.data(e.Item.ArgumentsRaw, whole, moderate)
+	// A tool may take plain text. What begins like JSON was meant to be it.
+	if raw := strings.TrimSpace(e.Item.ArgumentsRaw); e.Item.Arguments == nil && (strings.HasPrefix(raw, "{") || strings.HasPrefix(raw, "[")) {
 		h.Value.Note = "not valid JSON"
 	}
 	return h
@@ -97,7 +98,7 @@ func (b *blocks) result(p *pair, e *view.Entry) {
 			p.Joined = "joined by " + e.Pair.By
 		}
 		p.Result = b.resultHalf(p, e.Result, *e.Pair.Result, e.ResultSource)
-		p.Result.New = e.ResultNew
+		p.Result.New = e.ResultNew && b.t.Parent != nil
 	case e.Item.ServerSide:
 		p.State, p.Why = stateProvider, "The provider ran it and gave no result of its own."
 	case !e.Output:
@@ -115,9 +116,9 @@ func (b *blocks) result(p *pair, e *view.Entry) {
 // lone shows a result that stands alone.
 func (b *blocks) lone(p *pair, e *view.Entry) {
 	p.Result = b.resultHalf(p, &e.Item, e.Place, e.Source)
-	p.Result.New = e.New
+	p.Result.New = e.New && b.t.Parent != nil
 	if e.Pair != nil && e.Pair.State == transcript.Duplicate {
-		p.State, p.Why = stateDuplicate, "A second result for a call that has one already."
+		p.State, p.Why, p.Name = stateDuplicate, "A second result for a call that has one already.", e.Pair.Name
 		if e.Pair.Call != nil {
 			p.Other = b.answered[*e.Pair.Call]
 		}
@@ -137,7 +138,7 @@ func (b *blocks) lone(p *pair, e *view.Entry) {
 func (b *blocks) resultHalf(p *pair, it *transcript.Item, place transcript.Place, source string) *half {
 	return &half{
 		Anchor: p.Anchor + "-result", Raw: itemURL(place, "raw"), Source: b.other(source), Server: it.ServerSide, Parts: len(it.Parts),
-		Value: b.budget.data(it.Text, itemURL(place, "text"), false),
+		Value: b.budget.data(it.Text, itemURL(place, "text"), moderate),
 	}
 }
 

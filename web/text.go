@@ -68,10 +68,8 @@ func spell(bytes string, r rune) string {
 	switch {
 	case r == utf8.RuneError && len(bytes) == 1:
 		return fmt.Sprintf("⟦0x%02X⟧", bytes[0])
-	case r < 0x20:
-		return string(0x2400 + r)
-	case r == 0x7f:
-		return "␡"
+	case r == 0x1b:
+		return "⟦ESC⟧"
 	}
 	return fmt.Sprintf("⟦U+%04X⟧", r)
 }

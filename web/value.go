@@ -11,14 +11,32 @@ import (
 )
 
 const (
-	foldBytes    = 1500     // longer values are folded
-	foldLines    = 16       // and those of more lines
-	previewBytes = 400      // of a folded value shown outside
-	previewLines = 4        // the same in lines
-	maxValue     = 64 << 10 // of one value in a page
-	pageBudget   = 1 << 20  // of all values in a page, escaped
-	maxFields    = 60       // arguments shown one by one
+	maxValue   = 64 << 10 // of one value in a page
+	pageBudget = 1 << 20  // of all values in a page, escaped
+	leastShown = 400      // of a value when the page is full
+	maxFields  = 60       // arguments shown one by one
 )
+
+// folding says how soon a value is folded.
+type folding int
+
+const (
+	closed folding = iota // nobody asked for it
+	moderate
+	open // it is what the page is about
+)
+
+// limits gives from what size on a value is folded, and how much of it stays
+// outside.
+func (f folding) limits() (bytes, lines, previewBytes, previewLines int) {
+	switch f {
+	case open:
+		return 12_000, 120, 1200, 16
+	case moderate:
+		return 1500, 16, 600, 8
+	}
+	return 600, 8, 400, 4
+}
 
 // value is a text as a page shows it.
 type value struct {
@@ -29,7 +47,7 @@ type value struct {
 	Cut     bool   // Text is not the whole
 	Whole   string // where the whole is, as plain text
 	Code    bool   // data rather than words
-	Note    string // what was done to it, or what is wrong with it
+	Note    string // what is wrong with it
 }
 
 // field is one argument of a call.
@@ -44,19 +62,19 @@ type budget struct{ left int }
 
 func newBudget() *budget { return &budget{pageBudget} }
 
-// value folds and cuts a text. open keeps it unfolded where it is of moderate length.
-func (b *budget) value(text, whole string, open bool) value {
+// value folds and cuts a text.
+func (b *budget) value(text, whole string, how folding) value {
 	v := value{Size: int64(len(text)), Whole: whole}
 	limit := maxValue
 	if b.left < cost(head(text, maxValue)) {
-		limit = max(min(maxValue, b.left/4), previewBytes)
+		limit = max(min(maxValue, b.left/4), leastShown)
 	}
 	v.Text = head(text, limit)
 	v.Cut = len(v.Text) < len(text)
 	b.left -= cost(v.Text)
-	long := len(text) > foldBytes || strings.Count(v.Text, "\n") >= foldLines
-	if long && (!open || len(text) > 8*foldBytes) {
-		v.Folded, v.Preview = true, preview(v.Text)
+	bytes, lines, previewBytes, previewLines := how.limits()
+	if len(text) > bytes || strings.Count(v.Text, "\n") >= lines {
+		v.Folded, v.Preview = true, preview(v.Text, previewBytes, previewLines)
 	}
 	return v
 }
@@ -73,23 +91,19 @@ func cost(text string) int {
 	return n
 }
 
-func preview(text string) string {
-	text = head(text, previewBytes)
-	lines := strings.SplitN(text, "\n", previewLines+1)
-	if len(lines) > previewLines {
-		lines = lines[:previewLines]
-	}
-	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
+func preview(text string, bytes, lines int) string {
+	parts := strings.SplitN(head(text, bytes), "\n", lines+1)
+	return strings.TrimRight(strings.Join(parts[:min(len(parts), lines)], "\n"), "\n")
 }
 
 // data shows a text that may be JSON: indented if it is, every digit kept.
-func (b *budget) data(text, whole string, open bool) value {
-	shown, note := text, ""
+func (b *budget) data(text, whole string, how folding) value {
+	shown := text
 	if pretty, ok := indent(text); ok {
-		shown, note = pretty, "JSON"
+		shown = pretty
 	}
-	v := b.value(shown, whole, open)
-	v.Size, v.Code, v.Note = int64(len(text)), true, note
+	v := b.value(shown, whole, how)
+	v.Size, v.Code = int64(len(text)), true
 	return v
 }
 
@@ -131,13 +145,11 @@ func (b *budget) fields(arguments json.RawMessage, whole string) []field {
 func (b *budget) field(name string, raw json.RawMessage, whole string) field {
 	var text string
 	if len(raw) > 2 && raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
-		v := b.value(text, whole, false)
+		v := b.value(text, whole, moderate)
 		v.Code = true
 		return field{Name: name, Value: v}
 	}
-	v := b.data(string(raw), whole, false)
-	v.Note = ""
-	return field{Name: name, Value: v, Literal: true}
+	return field{Name: name, Value: b.data(string(raw), whole, moderate), Literal: true}
 }
 
 // itemURL is where one item is as plain text. part is text, arguments or raw.

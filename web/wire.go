@@ -80,7 +80,7 @@ func newWirePage(h exchangeHead, x *view.Exchange, bodies view.Bodies) *wirePage
 		newSide("response", start, &x.Response, bodies.Response, path+"/response"),
 	}
 	if len(x.UsageRaw) > 0 {
-		p.UsageRaw = newBudget().data(string(x.UsageRaw), "", true)
+		p.UsageRaw = newBudget().data(string(x.UsageRaw), "", open)
 	}
 	return p
 }

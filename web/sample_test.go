@@ -225,3 +225,10 @@ func ask(h http.Handler, method, target string, header ...string) *httptest.Resp
 	h.ServeHTTP(w, r)
 	return w
 }
+
+func commit(t testing.TB, s transcript.Store, captures ...*transcript.Capture) {
+	t.Helper()
+	if _, err := ingest.Commit(context.Background(), s, captures); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,127 @@
+package web_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/web"
+)
+
+func rowsOf(p page) []string {
+	var out []string
+	for _, cell := range p.class("ref") {
+		out = append(out, cell.text())
+	}
+	return out
+}
+
+func TestList_NewestFirst(t *testing.T) {
+	got := rowsOf(open(t, sampleViewer(t), "/"))
+	want := []string{"x10", "x9", "x8", "x7", "x6", "x5", "x4", "x3", "x2", "x1"}
+	if !slices.Equal(got, want) {
+		t.Errorf("rows %v, want %v", got, want)
+	}
+}
+
+func TestList_RowSaysWhatHappened(t *testing.T) {
+	p := open(t, sampleViewer(t), "/")
+	row := p.id("x2")
+	wantText(t, row, "x2", "09:02:00", "claude-opus-5-5", "messages", "tool_use", userText, "18.2 k", "391", "2.90 s")
+	if calls, results := row.one(t, "calls").text(), row.one(t, "results").text(); calls != "1" || results != "2" {
+		t.Errorf("calls %q, results %q, want 1 and 2", calls, results)
+	}
+}
+
+func TestList_TroubleStandsOut(t *testing.T) {
+	p := open(t, sampleViewer(t), "/")
+	failed := p.class("failed")
+	if len(failed) != 1 || failed[0].attr("id") != "x5" {
+		t.Fatalf("%d rows stand out, want x5 alone", len(failed))
+	}
+	wantText(t, failed[0], "http_error 429", "Rate limit reached for gpt-test")
+}
+
+func TestList_Filters(t *testing.T) {
+	h := sampleViewer(t)
+	for query, want := range map[string]string{
+		"dialect=responses":                   "x8",
+		"outcome=http_error":                  "x5",
+		"model=opus":                          "x10 x3 x2 x1",
+		"dialect=chat&outcome=ok&model=gpt-t": "x9 x4",
+		"before=3":                            "x2 x1",
+		"dialect=messages&before=3":           "x2 x1",
+	} {
+		if got := strings.Join(rowsOf(open(t, h, "/?"+query)), " "); got != want {
+			t.Errorf("%s: rows %s, want %s", query, got, want)
+		}
+	}
+	wantText(t, open(t, h, "/?model=nothing"), "No exchange fits")
+	if w := ask(h, "GET", "/?before=abc"); w.Code != http.StatusBadRequest {
+		t.Errorf("before=abc: status %d, want 400", w.Code)
+	}
+}
+
+func TestList_KeepsFilterInForm(t *testing.T) {
+	p := open(t, sampleViewer(t), "/?dialect=chat&model="+`%22%3E%3Cscript%3E`)
+	if got := p.id("rows").attr("hx-get"); !strings.Contains(got, "dialect=chat") {
+		t.Errorf("the live list asks %q, want the filter in it", got)
+	}
+	wantText(t, p.one(t, "filter"), "chat")
+	for _, in := range p.all(func(n *node) bool { return n.Data == "input" }) {
+		if got := in.attr("value"); got != `"><script>` {
+			t.Errorf("model field holds %q", got)
+		}
+	}
+}
+
+func TestList_Empty(t *testing.T) {
+	h := web.New(options(openStore(t, nil)))
+	wantText(t, open(t, h, "/"), "Nothing is recorded yet", "recorder run --")
+	if w := ask(h, "GET", "/x/last"); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "Nothing is recorded yet") {
+		t.Errorf("last of nothing: status %d", w.Code)
+	}
+}
+
+func TestList_Pages(t *testing.T) {
+	var captures []*transcript.Capture
+	for n := 1; n <= 230; n++ {
+		captures = append(captures, capture(n, "/v9/x", 200, fmt.Sprint(n), "ok"))
+	}
+	h := web.New(options(openStore(t, captures)))
+	var seen []string
+	target, pages := "/?dialect=unknown", 0
+	for target != "" {
+		p := open(t, h, target)
+		seen = append(seen, rowsOf(p)...)
+		target = ""
+		for _, a := range p.all(func(n *node) bool { return n.Data == "a" }) {
+			if strings.HasPrefix(a.text(), "older") {
+				target = a.attr("href")
+			}
+		}
+		if pages++; pages > 5 {
+			t.Fatal("paging does not end")
+		}
+	}
+	if len(seen) != 230 || seen[0] != "x230" || seen[229] != "x1" || pages != 3 {
+		t.Errorf("%d rows on %d pages, want 230 on 3", len(seen), pages)
+	}
+}
+
+func TestList_RefreshSendsNothingWhenNothingChanged(t *testing.T) {
+	captures := sample()
+	db := openStore(t, captures[:2])
+	h := web.New(options(db))
+	refresh := open(t, h, "/").id("rows").attr("hx-get")
+	if w := ask(h, "GET", refresh); w.Code != http.StatusNoContent {
+		t.Fatalf("refresh: status %d, want 204", w.Code)
+	}
+	commit(t, db, captures[2])
+	if got := rowsOf(open(t, h, refresh)); !slices.Equal(got, []string{"x3", "x2", "x1"}) {
+		t.Errorf("rows after a new exchange: %v", got)
+	}
+}

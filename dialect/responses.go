@@ -126,7 +126,12 @@ func responsesItem(v []byte, role string) (it transcript.Item, visible string) {
 		responsesOutput(&it, v)
 	case strings.HasSuffix(kind, "_call"), kind == "program":
 		responsesCall(&it, v, kind)
-	default: // item_reference, mcp_list_tools, mcp_approval_request, agent_message …
+	case kind == "mcp_list_tools", kind == "additional_tools":
+		it.Kind, it.Name = transcript.ToolDefinition, str(get(v, "server_label"))
+		if it.ServerSide = kind == "mcp_list_tools"; it.Name == "" {
+			it.Name = kind
+		}
+	default: // item_reference, mcp_approval_request, agent_message …
 		it.Kind, it.Role, it.Name = transcript.Other, str(get(v, "role")), str(get(v, "name"))
 	}
 	return it, visible

@@ -56,12 +56,13 @@ func (s *Spool) begin(now func() time.Time, r *redact.Redactor) *capture {
 // at is the time since the exchange began.
 func (c *capture) at() time.Duration { return c.now().Sub(c.began) }
 
-// frame appends a frame to a staging buffer.
-func (c *capture) frame(buf []byte, kind byte, payload []byte) []byte {
-	if c == nil {
-		return buf
-	}
-	return appendFrame(buf, kind, c.lane.epoch, c.at(), payload)
+// meta appends a frame with the payload p, redacted, to a staging buffer.
+func (c *capture) meta(buf []byte, kind byte, p appender) []byte {
+	start := len(buf)
+	buf = append(buf, make([]byte, frameHeaderBytes)...)
+	buf = p.append(buf, c.redact)
+	putFrame(buf[start:], kind, c.lane.epoch, c.at())
+	return buf
 }
 
 // appender is something that writes itself behind b, redacted.
@@ -69,30 +70,26 @@ type appender interface {
 	append(b []byte, r *redact.Redactor) []byte
 }
 
-// meta appends a frame with the payload p to a staging buffer.
-func (c *capture) meta(buf []byte, kind byte, p appender) []byte {
-	if c == nil {
-		return buf
-	}
-	return c.frame(buf, kind, p.append(nil, c.redact))
+// piece makes a frame of body bytes that are in place in a staging buffer,
+// behind room for its header.
+func (c *capture) piece(frame []byte, kind byte) {
+	putFrame(frame, kind, c.lane.epoch, c.at())
 }
 
-// flush writes a staging buffer and gives it back empty. Call it inside a watch.
-func (c *capture) flush(buf []byte) []byte {
-	if c == nil || len(buf) == 0 {
-		return buf[:0]
-	}
+// flush writes a staging buffer. It says false if the capture is dead. Call it
+// inside a watch.
+func (c *capture) flush(buf []byte) bool {
 	c.write.Lock()
 	defer c.write.Unlock()
 	if !c.enterWrite() {
-		return buf[:0]
+		return false
 	}
 	err := c.s.open(c.lane, c.off == 0)
 	if err == nil {
 		_, err = c.lane.file.WriteAt(buf, c.off)
 	}
 	c.leaveWrite(int64(len(buf)), err)
-	return buf[:0]
+	return err == nil
 }
 
 func (c *capture) enterWrite() bool {

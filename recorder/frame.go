@@ -43,21 +43,22 @@ var (
 
 // appendFrame appends a whole frame to b.
 func appendFrame(b []byte, kind byte, epoch uint64, at time.Duration, payload []byte) []byte {
-	b = appendFrameHeader(b, kind, epoch, at, payload)
-	return append(b, payload...)
+	start := len(b)
+	b = append(b, make([]byte, frameHeaderBytes)...)
+	b = append(b, payload...)
+	putFrame(b[start:], kind, epoch, at)
+	return b
 }
 
-// appendFrameHeader appends the header of a frame with that payload.
-func appendFrameHeader(b []byte, kind byte, epoch uint64, at time.Duration, payload []byte) []byte {
-	start := len(b)
-	b = append(b, frameMagic[:]...)
-	b = append(b, kind, 0, 0, 0)
-	b = binary.LittleEndian.AppendUint64(b, epoch)
-	b = binary.LittleEndian.AppendUint64(b, uint64(at))
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(payload)))
-	sum := crc32.Update(0, castagnoli, b[start:])
-	sum = crc32.Update(sum, castagnoli, payload)
-	return binary.LittleEndian.AppendUint32(b, sum)
+// putFrame writes the header of a frame whose payload is in place behind it.
+func putFrame(b []byte, kind byte, epoch uint64, at time.Duration) {
+	copy(b, frameMagic[:])
+	b[4], b[frameMark], b[6], b[7] = kind, 0, 0, 0
+	binary.LittleEndian.PutUint64(b[8:], epoch)
+	binary.LittleEndian.PutUint64(b[16:], uint64(at))
+	binary.LittleEndian.PutUint32(b[24:], uint32(len(b)-frameHeaderBytes))
+	sum := crc32.Update(headerSum(b), castagnoli, b[frameHeaderBytes:])
+	binary.LittleEndian.PutUint32(b[28:], sum)
 }
 
 // parseFrame reads a header. It is not to be believed before its CRC is checked.

@@ -1,6 +1,109 @@
 package recorder
 
-import "net/http"
+import (
+	"bufio"
+	"net"
+	"net/http"
 
-// Middleware makes a handler that records what goes through next.
-func Middleware(next http.Handler, opts Options) http.Handler { return next }
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// Middleware makes a handler that records what goes through next: the request
+// as far as next reads it, and the answer. It fits gin, too, around the engine.
+func Middleware(next http.Handler, opts Options) http.Handler {
+	opts.fill()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := opts.Spool.begin(opts.Now, opts.Redact)
+		if c == nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		a := newAside(c)
+		b := opts.begin(r.Context(), c, r)
+		b.URL = requestURL(r)
+		b.Upstream = r.Host
+		a.meta(frameBegin, b)
+		if r.Body != nil && r.Body != http.NoBody {
+			r.Body = &sentBody{ReadCloser: r.Body, a: a, r: r}
+		} else {
+			a.meta(frameRequestEnd, &ending{})
+		}
+		rec := &recordingWriter{ResponseWriter: w, a: a}
+		e := &ending{Outcome: transcript.UpstreamReset} // if next panics
+		defer func() { a.end(e) }()
+		next.ServeHTTP(rec, r)
+		rec.head(http.StatusOK)
+		e = &ending{Outcome: transcript.OK}
+		if rec.failed || r.Context().Err() != nil {
+			e.Outcome = transcript.ClientDisconnect
+		}
+	})
+}
+
+// requestURL is the URL that the client asked for, as far as the server knows.
+func requestURL(r *http.Request) string {
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	u := scheme + "://" + r.Host + rawPath(r)
+	if r.URL.RawQuery != "" {
+		u += "?" + r.URL.RawQuery
+	}
+	return u
+}
+
+// recordingWriter records an answer before it is handed on.
+type recordingWriter struct {
+	http.ResponseWriter
+	a      *aside
+	begun  bool
+	failed bool
+}
+
+func (w *recordingWriter) head(status int) {
+	if w.begun || (status < 200 && status != http.StatusSwitchingProtocols) {
+		return
+	}
+	w.begun = true
+	w.a.meta(frameHead, &head{Status: status, Header: w.Header()})
+}
+
+func (w *recordingWriter) WriteHeader(status int) {
+	w.head(status)
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *recordingWriter) Write(p []byte) (int, error) {
+	w.head(http.StatusOK)
+	w.a.piece(frameResponse, p)
+	n, err := w.ResponseWriter.Write(p)
+	w.failed = w.failed || err != nil
+	return n, err
+}
+
+func (w *recordingWriter) WriteString(s string) (int, error) { return w.Write([]byte(s)) }
+
+func (w *recordingWriter) Flush() { w.FlushError() }
+
+func (w *recordingWriter) FlushError() error {
+	w.head(http.StatusOK)
+	return http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// Hijack hands the connection over; what goes over it is not recorded.
+func (w *recordingWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	w.head(http.StatusSwitchingProtocols)
+	return http.NewResponseController(w.ResponseWriter).Hijack()
+}
+
+// CloseNotify is what gin's Stream asks for.
+func (w *recordingWriter) CloseNotify() <-chan bool {
+	if n, ok := w.ResponseWriter.(http.CloseNotifier); ok { //nolint:staticcheck // gin needs it
+		return n.CloseNotify()
+	}
+	return make(chan bool)
+}
+
+// Unwrap serves http.ResponseController.
+func (w *recordingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

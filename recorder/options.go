@@ -2,11 +2,14 @@ package recorder
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/x509"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/retake-debugger/retake/redact"
 )
@@ -42,6 +45,32 @@ type Options struct {
 	Status       func() map[string]any                 // more members for /_retake/status
 }
 
+// fill sets the defaults.
+func (o *Options) fill() {
+	if o.Redact == nil {
+		salt := make([]byte, 16)
+		rand.Read(salt)
+		o.Redact = redact.New(salt)
+	}
+	if o.NewID == nil {
+		o.NewID = newID
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+}
+
+func newID() string {
+	id, err := uuid.NewV7()
+	if err != nil { // no entropy, which current systems do not know
+		return uuid.NewString()
+	}
+	return id.String()
+}
+
 type idKey struct{}
 type labelKey struct{}
 
@@ -54,4 +83,18 @@ func WithID(ctx context.Context, id string) context.Context {
 // label instead of that of the Options.
 func WithLabel(ctx context.Context, label string) context.Context {
 	return context.WithValue(ctx, labelKey{}, label)
+}
+
+// begin describes a request that begins now.
+func (o *Options) begin(ctx context.Context, c *capture, r *http.Request) *begin {
+	b := &begin{Label: o.Label, Method: r.Method, Header: r.Header, StartedAt: c.began}
+	if id, ok := ctx.Value(idKey{}).(string); ok {
+		b.ID = id
+	} else {
+		b.ID = o.NewID()
+	}
+	if label, ok := ctx.Value(labelKey{}).(string); ok {
+		b.Label = label
+	}
+	return b
 }

@@ -15,6 +15,8 @@ import (
 // ErrClosed says that the spool is closed.
 var ErrClosed = errors.New("spool closed")
 
+const defaultStall = 50 * time.Millisecond
+
 var errStalled = errors.New("write stalled")
 
 // maxStuck is how many writes may hang at once; each holds a thread. While so
@@ -83,7 +85,7 @@ func OpenSpool(dir string, opts SpoolOptions) (*Spool, error) {
 		opts.LaneBytes = 8 << 20
 	}
 	if opts.Stall <= 0 {
-		opts.Stall = 50 * time.Millisecond
+		opts.Stall = defaultStall
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now

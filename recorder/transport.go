@@ -1,7 +1,184 @@
 package recorder
 
-import "net/http"
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+
+	"github.com/retake-debugger/retake/transcript"
+)
 
 // NewTransport makes a RoundTripper that records what goes through base
 // (nil: a transport of its own that leaves bodies as they are on the wire).
-func NewTransport(base http.RoundTripper, opts Options) http.RoundTripper { return base }
+// Give requests an id with WithID to know their exchange's. An answer is on
+// record when its body has been read to the end or closed.
+//
+// A base that unpacks gzip by itself, as http.DefaultTransport does, hides the
+// wire bytes: then the unpacked ones are recorded.
+func NewTransport(base http.RoundTripper, opts Options) http.RoundTripper {
+	opts.fill()
+	if base == nil {
+		base = newUpstreamTransport(&opts, &bufferPool{})
+	}
+	return &recordingTransport{base: base, opts: opts}
+}
+
+type recordingTransport struct {
+	base http.RoundTripper
+	opts Options
+}
+
+func (t *recordingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	c := t.opts.Spool.begin(t.opts.Now, t.opts.Redact)
+	if c == nil {
+		return t.base.RoundTrip(r)
+	}
+	a := newAside(c)
+	b := t.opts.begin(r.Context(), c, r)
+	b.URL, b.Upstream = r.URL.String(), r.URL.Host
+	a.meta(frameBegin, b)
+	out := r
+	if r.Body != nil && r.Body != http.NoBody {
+		out = r.Clone(r.Context())
+		out.Header, out.Trailer = r.Header, r.Trailer
+		out.Body = &sentBody{ReadCloser: r.Body, a: a, r: r}
+		if r.GetBody != nil {
+			// A second reading for a retry of the transport's own is not recorded twice.
+			out.GetBody = r.GetBody
+		}
+	} else {
+		a.meta(frameRequestEnd, &ending{})
+	}
+	resp, err := t.base.RoundTrip(out)
+	if err != nil {
+		e := &ending{Outcome: transcript.UpstreamReset, Error: upstreamFailure(err)}
+		if r.Context().Err() != nil {
+			e = &ending{Outcome: transcript.ClientDisconnect}
+		}
+		a.end(e)
+		return nil, err
+	}
+	a.meta(frameHead, &head{Status: resp.StatusCode, Header: resp.Header})
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		a.end(&ending{Outcome: transcript.OK}) // its frames are nobody's answer
+		return resp, nil
+	}
+	resp.Body = &receivedBody{ReadCloser: resp.Body, a: a, ctx: r.Context(), resp: resp}
+	return resp, nil
+}
+
+// sentBody records a request body while the base transport reads it.
+type sentBody struct {
+	io.ReadCloser
+	a *aside
+	r *http.Request
+}
+
+func (b *sentBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.a.piece(frameRequest, p[:n])
+	if err == io.EOF {
+		b.a.meta(frameRequestEnd, &ending{Trailer: b.r.Trailer})
+	}
+	return n, err
+}
+
+// receivedBody records an answer while the caller reads it.
+type receivedBody struct {
+	io.ReadCloser
+	a    *aside
+	ctx  context.Context
+	resp *http.Response
+}
+
+func (b *receivedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.a.piece(frameResponse, p[:n])
+	switch {
+	case err == nil:
+	case err == io.EOF:
+		b.a.end(&ending{Outcome: transcript.OK, Trailer: b.resp.Trailer})
+	case b.ctx.Err() != nil || errors.Is(err, http.ErrBodyReadAfterClose):
+		b.a.end(&ending{Outcome: transcript.ClientDisconnect})
+	default:
+		b.a.end(&ending{Outcome: transcript.UpstreamReset, Error: upstreamFailure(err)})
+	}
+	return n, err
+}
+
+func (b *receivedBody) Close() error {
+	err := b.ReadCloser.Close()
+	b.a.end(&ending{Outcome: transcript.ClientDisconnect}) // unless it has ended already
+	return err
+}
+
+// aside records for code whose goroutine is not ours to replace: each write is
+// made by another goroutine, and the caller waits for it only until it stalls.
+type aside struct {
+	c       *capture
+	watch   watch
+	mu      sync.Mutex // one write at a time; given up once recording is dead
+	dead    atomic.Bool
+	done    chan struct{}
+	stalled chan struct{}
+	over    sync.Once
+}
+
+func newAside(c *capture) *aside {
+	a := &aside{c: c, done: make(chan struct{}, 1), stalled: make(chan struct{})}
+	a.watch.taken = func() {
+		a.c.abandon()
+		a.dead.Store(true)
+		close(a.stalled)
+	}
+	c.s.dog.add(&a.watch)
+	return a
+}
+
+func (a *aside) meta(kind byte, p appender) {
+	if !a.dead.Load() {
+		a.write(a.c.meta(nil, kind, p))
+	}
+}
+
+func (a *aside) piece(kind byte, p []byte) {
+	if len(p) > 0 && !a.dead.Load() {
+		frame := make([]byte, frameHeaderBytes, frameHeaderBytes+len(p))
+		frame = append(frame, p...)
+		a.c.piece(frame, kind)
+		a.write(frame)
+	}
+}
+
+func (a *aside) write(frames []byte) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.dead.Load() {
+		return
+	}
+	a.watch.enter(stallTicks)
+	go func() {
+		if !a.c.flush(frames) {
+			a.dead.Store(true)
+		}
+		if a.watch.leave() {
+			a.done <- struct{}{}
+		}
+	}()
+	select {
+	case <-a.done:
+	case <-a.stalled:
+	}
+}
+
+// end ends the exchange, once.
+func (a *aside) end(e *ending) {
+	a.over.Do(func() {
+		a.meta(frameEnd, e)
+		a.c.s.dog.remove(&a.watch)
+		a.c.close(e)
+	})
+}

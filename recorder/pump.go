@@ -1,0 +1,226 @@
+package recorder
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// pump moves a request body from the client to the transport piece by piece,
+// in a goroutine of its own: each piece is read, recorded and handed over. The
+// transport reads from the pump, never from the client's body, so that the
+// body can be let go when the exchange ends, whatever the transport does.
+type pump struct {
+	b     *requestBody
+	watch watch
+	state atomic.Int32
+	stage stage
+	piece []byte
+	err   error // of the last read
+
+	full   chan handed // closed at the end
+	spent  chan []byte // buffers whose piece is through
+	closed chan struct{}
+	once   sync.Once
+	done   chan struct{}
+
+	cur  []byte // the rest belongs to the transport
+	last []byte
+	end  error
+}
+
+// handed is a piece on its way to the transport and the buffer it lies in, nil
+// if that is not to be used again.
+type handed struct{ piece, buf []byte }
+
+// The states of a pump.
+const (
+	pumpIdle int32 = iota
+	pumpRuns
+	pumpNever
+)
+
+// drainGrace is how long a client may go on sending a body that the upstream
+// did not want, before its connection is closed.
+const drainGrace = 2 * time.Second
+
+var errBodyClosed = errors.New("request body closed")
+
+func newPump(b *requestBody) *pump {
+	p := &pump{b: b, full: make(chan handed, 1), spent: make(chan []byte, 3), closed: make(chan struct{}), done: make(chan struct{})}
+	p.stage = stage{c: b.x.c, buffers: b.x.p.buffers, record: b.x.stage.record}
+	p.watch.taken = p.takeOver
+	return p
+}
+
+// start runs the pump, if nobody has.
+func (p *pump) start() {
+	if p.state.CompareAndSwap(pumpIdle, pumpRuns) {
+		p.b.x.p.dog.add(&p.watch)
+		go p.run()
+	}
+}
+
+func (p *pump) run() {
+	defer p.b.x.recovered()
+	for p.read() && p.hand() {
+	}
+}
+
+// takeOver goes on behind a write that stalls.
+func (p *pump) takeOver() {
+	defer p.b.x.recovered()
+	p.stage.c.abandon()
+	p.stage.record = false
+	p.stage.buf = nil
+	if p.hand() {
+		p.run()
+	}
+}
+
+// goOn begins with a piece that has been read already.
+func (p *pump) goOn(piece []byte, err error) {
+	p.stage.grow(int64(len(piece)))
+	copy(p.stage.room(), piece)
+	if p.took(len(piece), err) && p.hand() {
+		p.run()
+	}
+}
+
+// read reads and records a piece. It says false if somebody else goes on.
+func (p *pump) read() bool {
+	select {
+	case buf := <-p.spent:
+		p.stage.buf = buf
+	default:
+		p.stage.grow(0)
+	}
+	n, err := p.b.x.in.Body.Read(p.stage.room())
+	return p.took(n, err)
+}
+
+func (p *pump) took(n int, err error) bool {
+	p.piece, p.err = p.stage.piece(frameRequest, n), err
+	if err == io.EOF {
+		p.stage.meta(frameRequestEnd, &ending{Trailer: p.b.x.in.Trailer})
+	}
+	if !p.stage.record {
+		return true
+	}
+	p.watch.enter(stallTicks)
+	ok := p.stage.write()
+	if !p.watch.leave() {
+		return false
+	}
+	p.stage.record = ok
+	return true
+}
+
+// hand gives the piece to the transport. It says false when there is no more.
+func (p *pump) hand() bool {
+	if len(p.piece) > 0 {
+		h := handed{piece: p.piece}
+		if p.stage.buf != nil {
+			h.buf = p.stage.buf[:0]
+			p.stage.buf = nil
+		}
+		select {
+		case p.full <- h:
+		case <-p.closed:
+			p.drain()
+			return false
+		}
+	}
+	if p.err == nil {
+		return true
+	}
+	p.end = p.err
+	if p.err != io.EOF {
+		p.b.gone.Store(true)
+	}
+	close(p.full)
+	close(p.done)
+	return false
+}
+
+// drain takes what the client still sends of a body that the upstream does not
+// want: some clients read the answer only when they have sent everything.
+func (p *pump) drain() {
+	buf := p.stage.buffers.get(0)
+	for p.err == nil {
+		_, p.err = p.b.x.in.Body.Read(buf)
+	}
+	p.stage.buffers.put(buf)
+	close(p.done)
+}
+
+// Read gives the transport the next bytes.
+func (p *pump) Read(b []byte) (int, error) {
+	p.start()
+	for len(p.cur) == 0 {
+		if p.last != nil {
+			p.spent <- p.last // has room for all there are
+			p.last = nil
+		}
+		select {
+		case h, ok := <-p.full:
+			if !ok {
+				p.recycle()
+				return 0, p.end
+			}
+			p.cur, p.last = h.piece, h.buf
+		case <-p.closed:
+			return 0, errBodyClosed
+		}
+	}
+	n := copy(b, p.cur)
+	p.cur = p.cur[n:]
+	return n, nil
+}
+
+// recycle gives the buffers back when all pieces are through.
+func (p *pump) recycle() {
+	for {
+		select {
+		case buf := <-p.spent:
+			p.stage.buffers.put(buf)
+		default:
+			return
+		}
+	}
+}
+
+// Close says that the transport wants no more.
+func (p *pump) Close() error {
+	p.once.Do(func() { close(p.closed) })
+	return nil
+}
+
+// finish ends the pump. When it returns nobody reads the client's body.
+func (p *pump) finish(patient bool) {
+	p.Close()
+	if p.state.CompareAndSwap(pumpIdle, pumpNever) {
+		return
+	}
+	defer p.b.x.p.dog.remove(&p.watch)
+	if patient {
+		grace := time.NewTimer(drainGrace)
+		defer grace.Stop()
+		select {
+		case <-p.done:
+			return
+		case <-grace.C:
+		}
+	}
+	select {
+	case <-p.done:
+	default:
+		// Wakes the pump. The server closes the connection afterwards, since
+		// the body is not through.
+		http.NewResponseController(p.b.x.w).SetReadDeadline(time.Unix(1, 0))
+		<-p.done
+	}
+}

@@ -1,0 +1,330 @@
+package recorder
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// relay is one exchange on its way through the Proxy.
+//
+// The way is cut into steps. One goroutine walks them, not the server's own:
+// when a step blocks that must not hold the exchange (a write to the spool),
+// the watchdog sends a fresh goroutine on with the step after it, and the
+// blocked one ends when it comes back. The server's goroutine waits for the
+// last step, so that the handler returns in time whatever happens.
+type relay struct {
+	p    *Proxy
+	w    http.ResponseWriter
+	in   *http.Request
+	up   *upstream
+	path string // at the upstream
+	url  string // as recorded
+
+	c     *capture
+	stage stage
+	watch watch
+	next  step // where a fresh goroutine goes on
+	stall bool // the step that may block is a write to the spool
+
+	ctx     context.Context
+	cancel  context.CancelFunc
+	route   outgoing
+	sent    bool // the upstream has been called
+	body    requestBody
+	resp    *http.Response
+	piece   []byte // of the answer, read last
+	readErr error
+	end     *ending
+	headOut chan struct{} // closed once a head that was held has gone out
+
+	stopped atomic.Bool // the proxy is closing
+	abort   bool        // the client's connection is to be cut
+	over    sync.Once
+	done    chan struct{}
+}
+
+// step is one part of the way. It gives the next one, nil if this goroutine's
+// way is over.
+type step func(*relay) step
+
+func newRelay(p *Proxy, w http.ResponseWriter, r *http.Request, up *upstream, path string) *relay {
+	x := &relay{p: p, w: w, in: r, up: up, path: path, done: make(chan struct{})}
+	x.url = up.scheme + "://" + up.host + path
+	if r.URL.RawQuery != "" || r.URL.ForceQuery {
+		x.url += "?" + r.URL.RawQuery
+	}
+	x.watch.taken = x.goOn
+	x.body.x = x
+	return x
+}
+
+// serve relays the exchange. When it returns nobody uses the request or the
+// response writer any more.
+func (x *relay) serve() {
+	// Without this the server closes the request body as soon as the answer
+	// begins, while the transport may still read it.
+	http.NewResponseController(x.w).EnableFullDuplex()
+	x.ctx, x.cancel = context.WithCancel(x.in.Context())
+	x.p.enter(x)
+	x.p.dog.add(&x.watch)
+	go x.run((*relay).begin)
+	<-x.done
+	x.p.dog.remove(&x.watch)
+	x.p.leave(x)
+	x.body.finish(!x.abort && (x.resp == nil || x.resp.ContentLength >= 0))
+	x.cancel()
+	if x.abort {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// run walks the steps from s on.
+func (x *relay) run(s step) {
+	defer x.recovered()
+	for s != nil {
+		s = s(x)
+	}
+}
+
+// goOn is called in a fresh goroutine when a step blocks.
+func (x *relay) goOn() {
+	if x.stall {
+		x.stage.buf = nil // the blocked goroutine has it
+		x.stage.record = false
+		x.c.abandon()
+		if x.body.flight != nil {
+			x.body.flight.kept.Store(true)
+		}
+	}
+	x.run(x.next)
+}
+
+// recovered keeps a bug from taking other agents' streams with it.
+func (x *relay) recovered() {
+	if v := recover(); v != nil {
+		x.p.opts.Log.Error("relay failed", "panic", describePanic(v))
+		x.abort = true
+		x.c.close(failed(transcript.UpstreamReset, "failure", "the recorder failed"))
+		x.finish()
+	}
+}
+
+func (x *relay) finish() step {
+	x.over.Do(func() { close(x.done) })
+	return nil
+}
+
+// save writes the staged frames and goes on with next, elsewhere if that blocks.
+func (x *relay) save(next step) step {
+	if !x.stage.record {
+		return next
+	}
+	x.next, x.stall = next, true
+	x.watch.enter(stallTicks)
+	ok := x.stage.write()
+	if !x.watch.leave() {
+		return nil
+	}
+	x.stage.record = ok
+	x.stage.buf = x.stage.buf[:0]
+	return next
+}
+
+// begin stages what is known of the request and chooses how its body travels.
+func (x *relay) begin() step {
+	o := &x.p.opts
+	x.stage.buffers = x.p.buffers
+	x.stage.grow(0)
+	if x.c = o.Spool.begin(o.Now, o.Redact); x.c != nil {
+		x.stage.c, x.stage.record = x.c, true
+		b := o.begin(x.ctx, x.c, x.in)
+		b.URL, b.Upstream = x.url, x.up.name
+		x.stage.meta(frameBegin, b)
+	}
+	return x.body.choose()
+}
+
+// send calls the upstream.
+func (x *relay) send() step {
+	x.sent = true
+	resp, err := x.route.roundTrip(x)
+	if err != nil {
+		return x.fail(err)
+	}
+	x.resp = resp
+	if x.body.flight != nil {
+		x.stage.buf = nil // the transport may still need it
+	}
+	x.stage.grow(0)
+	x.stage.meta(frameHead, &head{Status: resp.StatusCode, Header: resp.Header})
+	if resp.ContentLength > 0 && x.in.Method != http.MethodHead && len(x.stage.buf) < stagedHead {
+		return x.readFirst()
+	}
+	return x.save((*relay).deliverHead)
+}
+
+// readFirst reads the first piece of a body of known length before its head is
+// delivered: both usually come together and go on together. If the piece takes
+// its time, the watchdog has the head sent alone.
+func (x *relay) readFirst() step {
+	x.headOut = make(chan struct{})
+	x.next, x.stall = (*relay).deliverHeld, false
+	x.watch.enter(holdTicks)
+	room := x.stage.room()
+	n, err := x.resp.Body.Read(room)
+	if x.watch.leave() {
+		x.writeHead()
+		return x.gotPiece(n, err)
+	}
+	<-x.headOut
+	copy(x.stage.room(), room[:n])
+	return x.gotPiece(n, err)
+}
+
+// deliverHeld sends a head alone that was waiting for a piece.
+func (x *relay) deliverHeld() step {
+	// The piece is being read behind the staged head, so the head moves.
+	x.stage.buf = append(x.p.buffers.get(0)[:0], x.stage.buf...)
+	return x.save(func(x *relay) step {
+		x.writeHead()
+		x.flush()
+		x.stage.grow(0)
+		close(x.headOut)
+		return nil
+	})
+}
+
+func (x *relay) writeHead() {
+	copyResponse(x.w.Header(), x.resp)
+	x.w.WriteHeader(x.resp.StatusCode)
+}
+
+func (x *relay) deliverHead() step {
+	x.writeHead()
+	if err := x.flush(); err != nil {
+		return x.clientGone()
+	}
+	return (*relay).read
+}
+
+// read waits for the next piece of the answer.
+func (x *relay) read() step {
+	x.stage.grow(0)
+	n, err := x.resp.Body.Read(x.stage.room())
+	return x.gotPiece(n, err)
+}
+
+func (x *relay) gotPiece(n int, err error) step {
+	x.piece, x.readErr = x.stage.piece(frameResponse, n), err
+	if err != nil {
+		x.end = x.outcome(err)
+		x.stage.meta(frameEnd, x.end)
+	}
+	return x.save((*relay).deliver)
+}
+
+// deliver hands the piece on that was read last.
+func (x *relay) deliver() step {
+	if len(x.piece) > 0 {
+		_, err := x.w.Write(x.piece)
+		if err == nil && x.readErr != io.EOF {
+			err = x.flush()
+		}
+		if err != nil {
+			return x.clientGone()
+		}
+	}
+	switch x.readErr {
+	case nil:
+		return (*relay).read
+	case io.EOF:
+		copyTrailer(x.w.Header(), x.resp)
+	default:
+		x.abort = true
+	}
+	return x.close()
+}
+
+// outcome says how an answer ended whose last read gave err.
+func (x *relay) outcome(err error) *ending {
+	switch {
+	case err == io.EOF:
+		return &ending{Outcome: transcript.OK, Trailer: x.resp.Trailer}
+	case x.stopped.Load():
+		return &ending{Outcome: transcript.RecorderStopped}
+	case x.in.Context().Err() != nil || x.body.gone.Load():
+		return &ending{Outcome: transcript.ClientDisconnect}
+	}
+	return &ending{Outcome: transcript.UpstreamReset, Error: upstreamFailure(err)}
+}
+
+// clientGone ends the exchange because the client takes no more.
+func (x *relay) clientGone() step {
+	x.cancel()
+	x.abort = true
+	x.end = &ending{Outcome: transcript.ClientDisconnect}
+	if x.stopped.Load() {
+		x.end.Outcome = transcript.RecorderStopped
+	}
+	x.stage.meta(frameEnd, x.end)
+	return x.save((*relay).close)
+}
+
+// close is the last step.
+func (x *relay) close() step {
+	if x.resp != nil {
+		x.resp.Body.Close()
+	}
+	if x.body.pump != nil && !x.abort {
+		x.flush() // what the client sends may be waited for
+	}
+	if x.body.flight == nil || x.resp != nil {
+		x.stage.drop()
+	}
+	x.c.close(x.end)
+	return x.finish()
+}
+
+// fail answers for an upstream that did not.
+func (x *relay) fail(err error) step {
+	err = x.route.reason(err)
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	x.end = x.outcome(err)
+	if x.body.flight != nil && x.sent {
+		x.stage.buf = nil // the transport may still need it
+	}
+	if x.end.Error == nil {
+		x.abort = true
+		x.stage.meta(frameEnd, x.end)
+		return x.save((*relay).close)
+	}
+	x.p.opts.Log.Warn("upstream failed", "upstream", x.up.name, "code", x.end.Error.Code, "error", x.end.Error.Message)
+	a := apology{Type: x.end.Error.Type, Code: x.end.Error.Code, Message: x.up.name + ": " + x.end.Error.Message}
+	body := a.body()
+	x.stage.meta(frameHead, &head{Status: http.StatusBadGateway, Header: http.Header{"Content-Type": {"application/json"}}})
+	x.stage.grow(int64(len(body)))
+	copy(x.stage.room(), body)
+	x.stage.piece(frameResponse, len(body))
+	x.stage.meta(frameEnd, x.end)
+	return x.save(func(x *relay) step {
+		x.w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
+		apologise(x.w, http.StatusBadGateway, a)
+		x.flush()
+		return x.close()
+	})
+}
+
+func (x *relay) flush() error {
+	if f, ok := x.w.(interface{ FlushError() error }); ok {
+		return f.FlushError()
+	}
+	return http.NewResponseController(x.w).Flush()
+}

@@ -1,0 +1,76 @@
+package recorder
+
+// stage is a buffer in which frames wait to be written, and into which pieces
+// of a body are read right where their frame will be, so that nothing is
+// copied. One goroutine uses it at a time.
+type stage struct {
+	c       *capture
+	buffers *bufferPool
+	buf     []byte
+	record  bool // whether there is still something to write for
+}
+
+// endReserve is the room that is kept behind a piece for the frame that ends
+// the exchange.
+const endReserve = 512
+
+// minPiece is the least room that is worth a read.
+const minPiece = 4 << 10
+
+// grow sees to it that a piece of that size, and of minPiece at least, can be
+// read behind what waits.
+func (s *stage) grow(size int64) {
+	need := int64(len(s.buf)) + max(size, minPiece) + frameHeaderBytes + endReserve
+	if s.buf != nil && int64(cap(s.buf)) >= need {
+		return
+	}
+	old := s.buf
+	if need <= flightBytes {
+		s.buf = s.buffers.get(need)
+	} else { // a huge head
+		s.buf = make([]byte, need)
+	}
+	s.buf = append(s.buf[:0], old...)
+	s.buffers.put(old)
+}
+
+func (s *stage) meta(kind byte, a appender) {
+	if s.record {
+		s.buf = s.c.meta(s.buf, kind, a)
+	}
+}
+
+// room gives the part of the buffer where the next piece is to be read into.
+func (s *stage) room() []byte {
+	start := len(s.buf)
+	if s.record {
+		start += frameHeaderBytes
+	}
+	return s.buf[start : cap(s.buf)-endReserve]
+}
+
+// piece makes a frame of the first n bytes of room. It gives the piece, which
+// stays in place until the buffer is used for the next.
+func (s *stage) piece(kind byte, n int) []byte {
+	start := len(s.buf)
+	if !s.record {
+		return s.buf[start : start+n]
+	}
+	if n == 0 {
+		return nil
+	}
+	s.buf = s.buf[:start+frameHeaderBytes+n]
+	s.c.piece(s.buf[start:], kind)
+	return s.buf[start+frameHeaderBytes:]
+}
+
+// write writes what waits. Call it inside a watch.
+func (s *stage) write() (ok bool) {
+	return len(s.buf) == 0 || s.c.flush(s.buf)
+}
+
+// drop gives the buffer back, which nobody else may have.
+func (s *stage) drop() {
+	s.buffers.put(s.buf)
+	s.buf = nil
+}

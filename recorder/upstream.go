@@ -1,0 +1,176 @@
+package recorder
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// newUpstreamTransport makes the transport to upstreams. It changes and adds
+// nothing: no compression, no time limit once connected.
+func newUpstreamTransport(o *Options, buffers *bufferPool) *http.Transport {
+	d := &dialer{Dialer: net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}, listen: o.Listen, buffers: buffers}
+	return &http.Transport{
+		Proxy:                 o.Proxy,
+		DialContext:           d.dial,
+		TLSClientConfig:       &tls.Config{RootCAs: o.RootCAs},
+		TLSHandshakeTimeout:   15 * time.Second,
+		DisableCompression:    true,
+		MaxIdleConnsPerHost:   1024,
+		IdleConnTimeout:       90 * time.Second,
+		ExpectContinueTimeout: time.Second,
+		ForceAttemptHTTP2:     true,
+		// A dead HTTP/2 connection, which many agents share, is found out by pings.
+		HTTP2:           &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
+		WriteBufferSize: 8 << 10,
+		ReadBufferSize:  16 << 10,
+	}
+}
+
+var errSelf = errors.New("the upstream is the recorder itself")
+
+type dialer struct {
+	net.Dialer
+	listen  string
+	buffers *bufferPool
+}
+
+// dial connects to an upstream, but not to the address that the request came
+// in on.
+func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	c, err := d.DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	remote := c.RemoteAddr().String()
+	own, _ := ctx.Value(http.LocalAddrContextKey).(net.Addr)
+	if remote == d.listen || (own != nil && remote == own.String()) {
+		c.Close()
+		return nil, errSelf
+	}
+	return &upstreamConn{Conn: c, buffers: d.buffers}, nil
+}
+
+// upstreamConn is a connection to an upstream. When a write fails after a part
+// of a request went out, it lets the transport go on as if nothing had
+// happened: an upstream that answers 413 and closes has sent its answer, which
+// the transport would throw away. If there is none, reading fails.
+type upstreamConn struct {
+	net.Conn
+	buffers *bufferPool
+	mu      sync.Mutex
+	written int64 // of the current request
+	refused bool  // the next request must not go out here
+	failure error // of a write
+}
+
+var errRetry = errors.New("the upstream closed the connection before it answered")
+
+// request says that a new request begins.
+func (c *upstreamConn) request(refuse bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.written, c.refused = 0, refuse
+}
+
+// sent tells whether any of the current request went out.
+func (c *upstreamConn) sent() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.written > 0
+}
+
+func (c *upstreamConn) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	failure, refused, written := c.failure, c.refused, c.written
+	c.mu.Unlock()
+	if refused {
+		return 0, errRetry
+	}
+	n := 0
+	if failure == nil {
+		n, failure = c.Conn.Write(p)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.written += int64(n)
+	c.failure = failure
+	if failure != nil && written+int64(n) > 0 {
+		return len(p), nil
+	}
+	return n, failure
+}
+
+func (c *upstreamConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if err == io.EOF {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.failure != nil {
+			err = c.failure
+		}
+	}
+	return n, err
+}
+
+// ReadFrom takes the rest of a request body from the transport: one that is in
+// memory at once, others by way of a pooled buffer.
+func (c *upstreamConn) ReadFrom(r io.Reader) (int64, error) {
+	if l, ok := r.(*io.LimitedReader); ok {
+		if m, ok := l.R.(*memoryBody); ok {
+			n, err := m.send(c, l.N)
+			l.N -= n
+			return n, err
+		}
+	}
+	buf := c.buffers.get(pieceBytes)
+	defer c.buffers.put(buf)
+	return io.CopyBuffer(writer{c}, r, buf)
+}
+
+// writer hides ReadFrom.
+type writer struct{ io.Writer }
+
+// memoryBody is a request body that has been read whole. The buffer goes back
+// to the pool when the transport has closed the body and the exchange is over.
+type memoryBody struct {
+	mu     sync.Mutex
+	b      []byte
+	closed func()
+}
+
+// send writes the next bytes, at most limit, to w.
+func (m *memoryBody) send(w io.Writer, limit int64) (int64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n, err := w.Write(m.b[:min(limit, int64(len(m.b)))])
+	m.b = m.b[n:]
+	return int64(n), err
+}
+
+func (m *memoryBody) Read(p []byte) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.b) == 0 && len(p) > 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, m.b)
+	m.b = m.b[n:]
+	return n, nil
+}
+
+func (m *memoryBody) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.b = nil
+	if m.closed != nil {
+		m.closed()
+		m.closed = nil
+	}
+	return nil
+}

@@ -22,6 +22,11 @@ func (a messagesAPI) request(body []byte) {
 			if len(a.wire.Response) == 0 {
 				a.turn.Stream = string(v) == "true"
 			}
+		case "thread":
+			// Threads that the provider holds: {"type":"continue",
+			// "previous_message_id":…} goes on from an answer, and only what is
+			// new is sent (anthropic-sdk-typescript, beta messages).
+			a.turn.PreviousID = str(get(v, "previous_message_id"))
 		case "system":
 			a.content(v, "/system", "system", a.in)
 		case "tools":

@@ -16,37 +16,60 @@ import (
 // skip list, so 64 would be 2^64 bodies. More is damage.
 const maxChain = 64
 
+// A BodyID is a segment or a recipe: a body that is one segment needs no recipe.
+// Twice a recipe's number is its BodyID, twice a segment's id and one more the
+// BodyID of that segment.
+
+func bodyOfRecipe(n int64) transcript.BodyID { return transcript.BodyID(n << 1) }
+
+func bodyOfSegment(id segmentID) transcript.BodyID { return transcript.BodyID(id<<1 | 1) }
+
+// segments lists the segments of a body.
+func (r *reader) segments(ctx context.Context, id transcript.BodyID) ([]segmentID, error) {
+	if id < 0 {
+		return nil, transcript.ErrNotFound
+	}
+	if id&1 == 0 {
+		return r.recipe(ctx, int64(id>>1))
+	}
+	segment := segmentID(id >> 1)
+	if _, err := r.pack(ctx, segment); errors.Is(err, errSegment) {
+		return nil, transcript.ErrNotFound
+	}
+	return []segmentID{segment}, nil
+}
+
 // Body opens the exact bytes of a body. They are read from the database as they
 // are asked for, without holding a connection in between.
 func (r *reader) Body(ctx context.Context, id transcript.BodyID) (io.ReadCloser, error) {
 	if id == 0 {
 		return io.NopCloser(bytes.NewReader(nil)), nil
 	}
-	ids, err := r.recipe(ctx, id)
+	ids, err := r.segments(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("open body %d: %w", id, err)
 	}
 	return &bodyReader{ctx: ctx, r: r, ids: ids}, nil
 }
 
-// recipe reads the segments of a body.
-func (r *reader) recipe(ctx context.Context, id transcript.BodyID) ([]segmentID, error) {
+// recipe reads the segments that a recipe lists.
+func (r *reader) recipe(ctx context.Context, n int64) ([]segmentID, error) {
 	var chain [][]byte
-	for id != 0 {
-		var base transcript.BodyID
+	for n != 0 {
+		var base int64
 		var recipe []byte
-		err := r.st.row(ctx, "SELECT base, recipe FROM body WHERE id = ?", []any{int64(id)}, &base, &recipe)
+		err := r.st.row(ctx, "SELECT base, recipe FROM body WHERE n = ?", []any{n}, &base, &recipe)
 		if errors.Is(err, sql.ErrNoRows) && len(chain) == 0 {
 			return nil, transcript.ErrNotFound
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read recipe %d: %w", id, err)
+			return nil, fmt.Errorf("read recipe %d: %w", n, err)
 		}
 		chain = append(chain, recipe)
-		if base >= id || len(chain) > maxChain {
+		if base >= n || len(chain) > maxChain {
 			return nil, errRecipe
 		}
-		id = base
+		n = base
 	}
 	var ids []segmentID
 	for _, recipe := range slices.Backward(chain) {

@@ -91,23 +91,22 @@ func (l *lane) flush() error {
 		l.loose = append(l.loose, loosePack{first, int64(len(l.lengths)), int64(len(l.data))})
 		return l.write(packRow(first, l.lengths, l.data, l.codec.quick))
 	}
-	merged := &pack{lane: l.number, first: first}
-	lengths := l.lengths
-	data := l.data
+	encoder := l.codec.quick // a transaction this large is one of many: no time to lose
+	lengths, data := l.lengths, l.data
 	if len(l.loose) > 0 {
-		var err error
-		if lengths, data, err = l.takeLoose(); err != nil {
+		encoder = l.codec.tight
+		looseLengths, looseData, err := l.takeLoose()
+		if err != nil {
 			return err
 		}
-		merged.first = l.loose[0].first
-		lengths = append(lengths, l.lengths...)
-		data = append(data, l.data...)
+		first = l.loose[0].first
+		lengths, data = append(looseLengths, lengths...), append(looseData, data...)
 	}
 	l.loose = nil
 	if len(data) < fullPack {
-		l.loose = []loosePack{{merged.first, int64(len(lengths)), int64(len(data))}}
+		l.loose = []loosePack{{first, int64(len(lengths)), int64(len(data))}}
 	}
-	return l.write(packRow(merged.first, lengths, data, l.codec.tight))
+	return l.write(packRow(first, lengths, data, encoder))
 }
 
 // takeLoose reads the loose packs and deletes them.

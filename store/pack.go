@@ -81,7 +81,7 @@ func newCodec() (*codec, error) {
 	if err != nil {
 		return nil, err
 	}
-	tight, err := encoder(zstd.SpeedBetterCompression)
+	tight, err := encoder(zstd.SpeedDefault)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -191,36 +192,46 @@ func (b *bodyWriter) finish() (transcript.BodyID, error) {
 	if err := b.storeJoined(); err != nil {
 		return 0, err
 	}
-	if len(b.ids) == 0 {
+	switch len(b.ids) {
+	case 0:
 		return 0, nil
+	case 1:
+		return bodyOfSegment(b.ids[0]), nil
 	}
-	w := b.t.w
-	like := w.recent.like(b.ids)
-	if like != nil && equalIDs(like.ids, b.ids) {
-		return like.id, nil
+	n, err := b.t.putRecipe(b.ids, b.fresh(), b.size)
+	return bodyOfRecipe(n), err
+}
+
+// putRecipe stores the list of segments of a body as a delta against the body
+// that it most likely grew from. fresh are those of its segments that are new.
+func (t *tx) putRecipe(ids, fresh []segmentID, size int64) (int64, error) {
+	w := t.w
+	like := w.recent.like(ids)
+	if like != nil && slices.Equal(like.ids, ids) {
+		return like.n, nil
 	}
-	base, err := b.t.baseAfter(like)
+	base, err := t.baseAfter(like)
 	if err != nil {
 		return 0, err
 	}
-	body := &recentBody{ids: b.ids}
+	body := &recentBody{ids: ids}
 	var against []segmentID
 	if base != nil {
-		body.base, body.step, against = base.id, like.step+1, base.ids
+		body.base, body.step, against = base.n, like.step+1, base.ids
 	}
-	recipe, own := encodeRecipe(against, b.ids)
-	if base != nil && own > len(b.ids)/2 { // too different: begin anew
+	recipe, own := encodeRecipe(against, ids)
+	if base != nil && own > len(ids)/2 { // too different: begin anew
 		body.base, body.step = 0, 0
-		recipe, _ = encodeRecipe(nil, b.ids)
+		recipe, _ = encodeRecipe(nil, ids)
 	}
-	body.id = transcript.BodyID(w.state.next(&w.state.body))
-	_, err = b.t.st.exec("INSERT INTO body (id, bytes, base, step, recipe) VALUES (?, ?, ?, ?, ?)",
-		int64(body.id), b.size, int64(body.base), body.step, recipe)
+	body.n = w.state.next(&w.state.body)
+	_, err = t.st.exec("INSERT INTO body (n, bytes, base, step, recipe) VALUES (?, ?, ?, ?, ?)",
+		body.n, size, body.base, body.step, recipe)
 	if err != nil {
 		return 0, err
 	}
-	w.recent.remember(body, b.fresh())
-	return body.id, nil
+	w.recent.remember(body, fresh)
+	return body.n, nil
 }
 
 // fresh lists the segments that this body brought.
@@ -234,8 +245,6 @@ func (b *bodyWriter) fresh() []segmentID {
 	return fresh
 }
 
-func equalIDs(a, b []segmentID) bool { return len(a) == len(b) && commonPrefix(a, b) == len(a) }
-
 // baseAfter gives the base for the body that comes after last in its chain: the
 // one whose step is the next step without its lowest bit. It is one of last's
 // own bases, so that every recipe is at most log n deltas away.
@@ -246,10 +255,10 @@ func (t *tx) baseAfter(last *recentBody) (*recentBody, error) {
 	want := last.step & (last.step + 1)
 	b := last
 	for b.step > want && b.base != 0 {
-		next := t.w.recent.byID[b.base]
+		next := t.w.recent.byN[b.base]
 		if next == nil {
-			next = &recentBody{id: b.base}
-			err := t.st.row(context.Background(), "SELECT base, step FROM body WHERE id = ?", []any{int64(b.base)}, &next.base, &next.step)
+			next = &recentBody{n: b.base}
+			err := t.st.row(context.Background(), "SELECT base, step FROM body WHERE n = ?", []any{b.base}, &next.base, &next.step)
 			if err != nil {
 				return nil, fmt.Errorf("read recipe %d: %w", b.base, err)
 			}
@@ -257,7 +266,7 @@ func (t *tx) baseAfter(last *recentBody) (*recentBody, error) {
 		b = next
 	}
 	if b.ids == nil {
-		ids, err := t.recipe(context.Background(), b.id)
+		ids, err := t.recipe(context.Background(), b.n)
 		if err != nil {
 			return nil, err
 		}

@@ -1,10 +1,6 @@
 package store
 
-import (
-	"slices"
-
-	"github.com/retake-debugger/retake/transcript"
-)
+import "slices"
 
 const (
 	maxRecent    = 4096    // bodies that are remembered
@@ -15,10 +11,10 @@ const (
 
 // recentBody is a body whose recipe is remembered.
 type recentBody struct {
-	id, base transcript.BodyID
-	step     int64
-	ids      []segmentID
-	marks    []segmentID // under which it is in latest
+	n, base int64
+	step    int64
+	ids     []segmentID
+	marks   []segmentID // under which it is in latest
 }
 
 // recent remembers the recipes written last, to find the body that a new one
@@ -28,7 +24,7 @@ type recentBody struct {
 // of the segments that the new body resends. So a body is found by the segments
 // that it brought.
 type recent struct {
-	byID   map[transcript.BodyID]*recentBody
+	byN    map[int64]*recentBody
 	latest map[segmentID]*recentBody
 	queue  []*recentBody // oldest first
 	size   int           // segments in all recipes
@@ -41,7 +37,7 @@ func newRecent() *recent {
 }
 
 func (r *recent) forget() {
-	r.byID, r.latest = map[transcript.BodyID]*recentBody{}, map[segmentID]*recentBody{}
+	r.byN, r.latest = map[int64]*recentBody{}, map[segmentID]*recentBody{}
 	r.queue, r.size = nil, 0
 }
 
@@ -54,7 +50,7 @@ func (r *recent) remember(b *recentBody, fresh []segmentID) {
 	for _, id := range b.marks {
 		r.latest[id] = b
 	}
-	r.byID[b.id] = b
+	r.byN[b.n] = b
 	r.queue = append(r.queue, b)
 	r.size += len(b.ids)
 	for len(r.queue) > 1 && (len(r.queue) > maxRecent || r.size > maxRecentIDs) {
@@ -70,7 +66,7 @@ func (r *recent) drop(b *recentBody) {
 			delete(r.latest, id)
 		}
 	}
-	delete(r.byID, b.id)
+	delete(r.byN, b.n)
 	r.size -= len(b.ids)
 }
 

@@ -107,10 +107,10 @@ CREATE INDEX exchange_out_node    ON exchange (out_node)    WHERE out_node IS NO
 CREATE INDEX exchange_response_id ON exchange (response_id) WHERE response_id IS NOT NULL;
 CREATE INDEX exchange_outcome     ON exchange (outcome)     WHERE outcome <> 'ok';
 
--- base is the body that the recipe is a delta against, 0 for none; step is its
--- place in the chain of deltas.
+-- A recipe for each body of more than one segment. base is the body that it is a
+-- delta against, 0 for none; step is its place in the chain of deltas.
 CREATE TABLE body (
-  id     INTEGER PRIMARY KEY,
+  n      INTEGER PRIMARY KEY,
   bytes  INTEGER NOT NULL,
   base   INTEGER NOT NULL,
   step   INTEGER NOT NULL,

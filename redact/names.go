@@ -45,7 +45,12 @@ var publicTokens = map[string]bool{
 // secretName tells whether a lower-case name of a header or of a query
 // parameter speaks of a credential.
 func secretName(n string) bool {
-	squeezed := strings.NewReplacer("-", "", "_", "", ".", "").Replace(n)
+	squeezed := strings.Map(func(c rune) rune {
+		if c == '-' || c == '_' || c == '.' {
+			return -1
+		}
+		return c
+	}, n)
 	for _, part := range secretParts {
 		if strings.Contains(squeezed, part) {
 			return true

@@ -8,10 +8,12 @@
 package redact
 
 import (
-	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // Mark stands in for a credential; a fingerprint follows it.
@@ -19,22 +21,57 @@ const Mark = "[redacted]"
 
 // Redactor replaces credentials by their fingerprints. It is safe for use by
 // many goroutines.
-type Redactor struct{ salt []byte }
+type Redactor struct {
+	key   []byte
+	known atomic.Pointer[map[string]bool] // SecretHeader of names seen, which are few
+	mu    sync.Mutex
+}
 
 // New makes a Redactor whose fingerprints can be compared with those of others
 // made with the same salt.
-func New(salt []byte) *Redactor { return &Redactor{salt: append([]byte(nil), salt...)} }
+func New(salt []byte) *Redactor {
+	key := sha256.Sum256(salt)
+	r := &Redactor{key: key[:]}
+	r.known.Store(&map[string]bool{})
+	return r
+}
 
 // Fingerprint gives "[redacted] fp:1a2b3c4d" for a credential.
 func (r *Redactor) Fingerprint(secret string) string {
 	return Mark + " " + r.print(secret)
 }
 
+// print hashes the key and the secret. No more than 32 bits of the hash are
+// shown, so nothing can be appended to it that would show.
 func (r *Redactor) print(secret string) string {
-	m := hmac.New(sha256.New, r.salt)
-	m.Write([]byte(secret))
-	sum := m.Sum(nil)
+	sum := sha256.Sum256(append(append(make([]byte, 0, 256), r.key...), secret...))
 	return "fp:" + hex.EncodeToString(sum[:4])
+}
+
+// The names that are remembered.
+const (
+	maxNames      = 1000
+	maxNameLength = 100
+)
+
+// secret is SecretHeader, remembered: the same few names come with each request.
+func (r *Redactor) secret(name string) bool {
+	if hides, ok := (*r.known.Load())[name]; ok {
+		return hides
+	}
+	hides := SecretHeader(name)
+	if len(name) > maxNameLength {
+		return hides
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known := *r.known.Load()
+	if len(known) < maxNames {
+		known = maps.Clone(known)
+		known[strings.Clone(name)] = hides
+		r.known.Store(&known)
+	}
+	return hides
 }
 
 // Header gives a copy of h in which every credential is replaced by its
@@ -59,7 +96,7 @@ func (r *Redactor) Value(name, value string) string {
 	if value == "" {
 		return value
 	}
-	if !SecretHeader(name) {
+	if !r.secret(name) {
 		if strings.Contains(value, "://") || strings.Contains(value, "?") {
 			return r.URL(value)
 		}

@@ -126,5 +126,5 @@ func ExampleRedactor_Header() {
 	r := redact.New([]byte("salt of this store"))
 	h := r.Header(map[string][]string{"Authorization": {"Bearer sk-1234"}})
 	fmt.Println(h["Authorization"][0])
-	// Output: Bearer [redacted] fp:6f7848e4
+	// Output: Bearer [redacted] fp:c07d1799
 }

@@ -3,6 +3,7 @@ package view
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -126,7 +127,7 @@ type builder struct {
 }
 
 func (b *builder) entries(t *Transcript) error {
-	for i := range b.items {
+	for _, i := range b.readingOrder() {
 		p := &b.items[i]
 		if p.Kind == transcript.ToolDefinition {
 			t.Tools = append(t.Tools, p.Name)
@@ -146,6 +147,21 @@ func (b *builder) entries(t *Transcript) error {
 		t.Entries = append(t.Entries, entry)
 	}
 	return nil
+}
+
+// readingOrder puts what stands outside the conversation before it: some
+// clients write system prompts and tools behind the messages.
+func (b *builder) readingOrder() []int {
+	var before, after []int
+	for i := range b.items {
+		top := !strings.HasPrefix(b.items[i].At, "/messages/") && !strings.HasPrefix(b.items[i].At, "/input/")
+		if i < b.output && top && b.items[i].Kind == transcript.System {
+			before = append(before, i)
+		} else {
+			after = append(after, i)
+		}
+	}
+	return append(before, after...)
 }
 
 // besideCall tells whether a result is shown with its call.

@@ -98,6 +98,13 @@ one two before it; a unique part of an exchange's id works too.
 
 Exit status: 0 fine, 1 something was found to be wrong, 2 wrong usage,
 3 not found.`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("unknown command %q; see %q", args[0], c.CommandPath()+" --help")}
+			}
+			return nil
+		},
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 		SilenceErrors: true, SilenceUsage: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}

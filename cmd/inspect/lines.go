@@ -7,6 +7,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/clipperhouse/displaywidth"
+	"github.com/olekukonko/tablewriter/pkg/twwarp"
+
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -25,20 +28,16 @@ func (p *printer) rule(word string) {
 // room is how many columns are left behind an indent.
 func (p *printer) room(indent int) int { return max(p.columns-indent, 20) }
 
-// lines prepares a text for printing behind an indent: at most so many lines,
+// lines prepares data for printing behind an indent: at most so many lines,
 // each shortened to the width, and a word about what was left out. With --full
 // nothing is.
 func (p *printer) lines(text string, indent, most int) (lines []string, more string) {
-	text = strings.ReplaceAll(visible(strings.TrimRight(text, "\n")), "\t", "    ")
+	all := split(text)
 	if p.full {
-		return strings.Split(text, "\n"), ""
+		return all, ""
 	}
-	all := strings.Split(text, "\n")
 	shortened := false
-	for i, line := range all {
-		if i == most {
-			break
-		}
+	for _, line := range all[:min(most, len(all))] {
 		short := cut(line, p.room(indent))
 		shortened = shortened || short != line
 		lines = append(lines, short)
@@ -50,6 +49,28 @@ func (p *printer) lines(text string, indent, most int) (lines []string, more str
 		more = fmt.Sprintf("… %s in all", size(len(text)))
 	}
 	return lines, more
+}
+
+// prose is lines for what somebody says: long lines are wrapped at words.
+func (p *printer) prose(text string, indent, most int) (lines []string, more string) {
+	var all []string
+	for _, line := range split(text) {
+		if displaywidth.String(line) <= p.room(indent) {
+			all = append(all, line)
+			continue
+		}
+		wrapped, _ := twwarp.WrapStringWithSpaces(line, p.room(indent))
+		all = append(all, wrapped...)
+	}
+	if left := len(all) - most; left > 0 && !p.full {
+		return all[:most], fmt.Sprintf("… %d more line%s, %s in all", left, plural(left), size(len(text)))
+	}
+	return all, ""
+}
+
+// split gives the lines of a recorded text, made harmless.
+func split(text string) []string {
+	return strings.Split(strings.ReplaceAll(visible(strings.TrimRight(text, "\n")), "\t", "    "), "\n")
 }
 
 // rawShown bounds how much of an undecoded body is shown.

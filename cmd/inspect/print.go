@@ -96,6 +96,8 @@ func duration(ms *float64) string {
 	switch {
 	case ms == nil:
 		return ""
+	case *ms < 1:
+		return "< 1 ms"
 	case *ms < 1000:
 		return fmt.Sprintf("%.0f ms", *ms)
 	case *ms < 60_000:
@@ -167,6 +169,7 @@ type printer struct {
 	colours bool
 	columns int
 	full    bool
+	shown   string // reference of the exchange whose transcript is printed
 }
 
 func (a *app) printer(full bool) *printer {

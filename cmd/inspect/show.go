@@ -71,6 +71,7 @@ const (
 )
 
 func (p *printer) transcript(t *view.Transcript) {
+	p.shown = t.Exchange.Ref()
 	p.heading(t)
 	source := ""
 	output := false
@@ -193,7 +194,11 @@ func (p *printer) said(label string, it *transcript.Item, most int, style string
 
 // labelled prints a text behind its label, in at most so many lines.
 func (p *printer) labelled(margin, label, style, text string, most int) {
-	lines, more := p.lines(text, len(margin)+labelWidth, most)
+	layout := p.prose
+	if most == linesQuiet {
+		layout = p.lines
+	}
+	lines, more := layout(text, len(margin)+labelWidth, most)
 	for i, line := range lines {
 		name := ""
 		if i == 0 {
@@ -259,7 +264,7 @@ func (p *printer) result(e *view.Entry) {
 	if e.Result != nil {
 		facts = append(facts, size(len(e.Result.Text)))
 	}
-	if e.ResultSource != "" {
+	if e.ResultSource != p.shown {
 		facts = append(facts, "in "+e.ResultSource)
 	}
 	if pair.By != "id" {

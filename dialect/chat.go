@@ -13,24 +13,14 @@ type chatAPI struct{ *reader }
 func (a chatAPI) stream() assembler { return &chatStream{reader: a.reader} }
 
 func (a chatAPI) request(body []byte) {
-	for c := walk(body); c.object && c.next(); {
-		switch v := c.value(); string(c.key()) {
-		case "model":
-			a.turn.Model = str(v)
-		case "stream":
-			if len(a.wire.Response) == 0 {
-				a.turn.Stream = string(v) == "true"
-			}
-		case "messages":
-			n := 0
-			for e := walk(v); !e.object && e.next(); n++ {
-				m := chatMessage{reader: a.reader, at: "/messages/" + strconv.Itoa(n), add: a.in}
-				m.read(e.value())
-			}
-		case "tools", "functions": // functions: before tools there were
-			a.tools(string(c.key()), v)
-		}
+	m := a.members(body, "messages", "tools", "functions")
+	n := 0
+	for e := walk(m[0]); !e.object && e.next(); n++ {
+		message := chatMessage{reader: a.reader, at: "/messages/" + strconv.Itoa(n), add: a.in}
+		message.read(e.value())
 	}
+	a.tools("tools", m[1])
+	a.tools("functions", m[2]) // before tools there were
 }
 
 func (a chatAPI) tools(member string, v []byte) {

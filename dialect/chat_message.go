@@ -76,7 +76,8 @@ func (m *chatMessage) content(v []byte) {
 		m.text.WriteString(unquote(v))
 		return
 	}
-	for e := walk(v); !e.object && e.next(); {
+	n := 0
+	for e := walk(v); !e.object && e.next(); n++ {
 		p := e.value()
 		switch kind := str(get(p, "type")); {
 		case isString(p):
@@ -86,7 +87,7 @@ func (m *chatMessage) content(v []byte) {
 		case kind == "refusal":
 			m.text.WriteString(str(get(p, "refusal")))
 		case kind == "thinking", kind == "reasoning":
-			m.reasoning.take("content", p)
+			m.reasoning.take("content/"+strconv.Itoa(n), p)
 		case kind == "tool_reference": // names a tool that a search found
 		default:
 			m.part(p)
@@ -180,7 +181,7 @@ func (r *chatReasoning) take(member string, v []byte) {
 				r.detail.WriteString(str(get(e.value(), name)))
 			}
 		}
-	case member == "content":
+	case strings.HasPrefix(member, "content/"): // the first part stands for all
 		rank = 2
 		r.thinking(v)
 	case isString(v):

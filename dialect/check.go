@@ -36,7 +36,7 @@ func mend(b []byte) (v []byte, whole bool, rest int) {
 		return nil, false, len(b)
 	}
 	start := skipSpace(b, 0)
-	end, depth := c.good, c.depth
+	end, depth := max(c.good, start), c.depth
 	v = append(make([]byte, 0, end-start+len(c.stack)+1), b[start:end]...)
 	if c.cut >= 0 {
 		s := wholeChars(b[c.cut:])

@@ -186,6 +186,29 @@ func (r *reader) readStream(read api, body []byte) {
 	}
 }
 
+// members gives the values of a request's members in the order of names, nil
+// where one is missing, and reads what all dialects have.
+func (r *reader) members(body []byte, names ...string) [][]byte {
+	out := make([][]byte, len(names))
+	for c := walk(body); c.object && c.next(); {
+		key := c.key()
+		switch string(key) {
+		case "model":
+			r.turn.Model = str(c.value())
+		case "stream": // until there is an answer that shows it
+			if len(r.wire.Response) == 0 {
+				r.turn.Stream = string(c.value()) == "true"
+			}
+		}
+		for i, name := range names {
+			if string(key) == name {
+				out[i] = c.value()
+			}
+		}
+	}
+	return out
+}
+
 // header gives the first value of a header, whatever the case of its name.
 func header(h map[string][]string, name string) string {
 	if v := h[name]; len(v) > 0 {

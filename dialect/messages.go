@@ -14,32 +14,15 @@ type messagesAPI struct{ *reader }
 func (a messagesAPI) stream() assembler { return &messagesStream{reader: a.reader} }
 
 func (a messagesAPI) request(body []byte) {
-	for c := walk(body); c.object && c.next(); {
-		switch v := c.value(); string(c.key()) {
-		case "model":
-			a.turn.Model = str(v)
-		case "stream":
-			if len(a.wire.Response) == 0 {
-				a.turn.Stream = string(v) == "true"
-			}
-		case "thread":
-			// Threads that the provider holds: {"type":"continue",
-			// "previous_message_id":…} goes on from an answer, and only what is
-			// new is sent (anthropic-sdk-typescript, beta messages).
-			a.turn.PreviousID = str(get(v, "previous_message_id"))
-		case "system":
-			a.content(v, "/system", "system", a.in)
-		case "tools":
-			n := 0
-			for e := walk(v); !e.object && e.next(); n++ {
-				a.tool(e.value(), "/tools/"+strconv.Itoa(n))
-			}
-		case "messages":
-			n := 0
-			for e := walk(v); !e.object && e.next(); n++ {
-				a.message(e.value(), "/messages/"+strconv.Itoa(n))
-			}
-		}
+	m := a.members(body, "system", "messages", "tools")
+	a.content(m[0], "/system", "system", a.in)
+	n := 0
+	for e := walk(m[1]); !e.object && e.next(); n++ {
+		a.message(e.value(), "/messages/"+strconv.Itoa(n))
+	}
+	n = 0
+	for e := walk(m[2]); !e.object && e.next(); n++ {
+		a.tool(e.value(), "/tools/"+strconv.Itoa(n))
 	}
 }
 

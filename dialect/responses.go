@@ -14,35 +14,13 @@ type responsesAPI struct{ *reader }
 func (a responsesAPI) stream() assembler { return &responsesStream{reader: a.reader} }
 
 func (a responsesAPI) request(body []byte) {
-	t := a.turn
-	for c := walk(body); c.object && c.next(); {
-		switch v := c.value(); string(c.key()) {
-		case "model":
-			t.Model = str(v)
-		case "stream":
-			if len(a.wire.Response) == 0 {
-				t.Stream = string(v) == "true"
-			}
-		case "previous_response_id":
-			t.PreviousID = str(v)
-		case "instructions":
-			if isString(v) {
-				a.in(transcript.Item{Kind: transcript.System, Role: "system", Text: unquote(v), Raw: v, At: "/instructions"})
-			} else {
-				a.items(v, "/instructions", "system", a.in)
-			}
-		case "input":
-			if isString(v) {
-				a.in(transcript.Item{Kind: transcript.MessageItem, Role: "user", Text: unquote(v), Raw: v, At: "/input"})
-			} else {
-				a.items(v, "/input", "user", a.in)
-			}
-		case "tools":
-			n := 0
-			for e := walk(v); !e.object && e.next(); n++ {
-				a.tool(e.value(), "/tools/"+strconv.Itoa(n))
-			}
-		}
+	m := a.members(body, "previous_response_id", "instructions", "input", "tools")
+	a.turn.PreviousID = str(m[0])
+	a.items(m[1], "/instructions", "system", a.in)
+	a.items(m[2], "/input", "user", a.in)
+	n := 0
+	for e := walk(m[3]); !e.object && e.next(); n++ {
+		a.tool(e.value(), "/tools/"+strconv.Itoa(n))
 	}
 }
 
@@ -58,7 +36,14 @@ func (a responsesAPI) tool(v []byte, at string) {
 	a.in(transcript.Item{Kind: transcript.ToolDefinition, Name: name, Raw: v, At: at})
 }
 
+// items reads a list of items; a string is one message of that role.
 func (a responsesAPI) items(v []byte, at, role string, add func(transcript.Item)) {
+	if isString(v) {
+		it := textItem(role, unquote(v))
+		it.Raw, it.At = v, at
+		add(it)
+		return
+	}
 	n := 0
 	for e := walk(v); !e.object && e.next(); n++ {
 		it, _ := responsesItem(e.value(), role)

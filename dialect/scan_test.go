@@ -13,7 +13,18 @@ var jsonSeeds = []string{
 	``, ` `, `null`, `true`, `fals`, `0`, `-1.5e+9`, `01`, `-`, `1.`, `1e`, `"a"`, `"a`, `"\u12"`, `"\ud83d\ude00"`, `"\ud83d`, `"\x"`,
 	`"é🎉"`, "\"\xff\"", "\"\x01\"", `[]`, `[ ]`, `[1,]`, `[1,2`, `[1 2]`, `{}`, `{"a":1}`, `{"a":1,}`, `{"a"}`, `{"a":`, `{"a":[{"b":"c\"d`,
 	`{"a":1}x`, `{"a":{"b":[1,{"c":null}]},"d":"\\"}`, `[[[[]]]]`, `{"\u0061":1,"a":2}`, `{"a":[1,2},"b":3]`, "\t{ \"a\" : [ 1 , \"x\" ] }\n", `"aaaaaaaaaaaaaaaaaaaa\n"`,
-	strings.Repeat("[", 10001) + strings.Repeat("]", 10001), strings.Repeat("[", 10000) + strings.Repeat("]", 10000),
+}
+
+func TestValid_DrawsTheLineOfDepthWhereEncodingJSONDoes(t *testing.T) {
+	for _, n := range []int{10000, 10001, 1 << 20} {
+		b := []byte(strings.Repeat("[", n) + strings.Repeat("]", n))
+		if got, want := valid(b), json.Valid(b); got != want {
+			t.Errorf("%d deep: %v, want %v", n, got, want)
+		}
+		if v, _, _ := mend(b); !json.Valid(v) {
+			t.Errorf("%d deep: not mended", n)
+		}
+	}
 }
 
 func FuzzValid(f *testing.F) {

@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 	"sync"
@@ -125,7 +126,7 @@ func (b *requestBody) attach(out *http.Request) {
 		out.Body = b.flight.open()
 		out.GetBody = func() (io.ReadCloser, error) { return b.flight.open(), nil }
 	default:
-		out.ContentLength = 0
+		out.Body, out.ContentLength = nil, 0
 	}
 }
 
@@ -157,16 +158,22 @@ func newFlight(p *Proxy, buf []byte, size int64) *flight {
 	return f
 }
 
-func (f *flight) open() *memoryBody {
+// open gives the body to the transport, which must say wrote when it is done.
+// The transport writes bytes.Reader and head at once, and nothing of its own.
+func (f *flight) open() io.ReadCloser {
 	f.refs.Add(1)
-	return &memoryBody{b: f.body, closed: f.done}
+	return io.NopCloser(bytes.NewReader(f.body))
 }
 
-func (f *flight) done() {
-	if f.refs.Add(-1) == 0 {
-		f.p.flight.Add(-f.size)
-		if !f.kept.Load() {
-			f.p.buffers.put(f.buf)
-		}
+// wrote says that the transport needs the body no more.
+func (f *flight) wrote() {
+	if f != nil && f.refs.Add(-1) == 0 && !f.kept.Load() {
+		f.p.buffers.put(f.buf)
 	}
+}
+
+// done says that the relay needs the body no more.
+func (f *flight) done() {
+	f.p.flight.Add(-f.size)
+	f.wrote()
 }

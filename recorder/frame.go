@@ -77,7 +77,6 @@ func parseFrame(b []byte) (f frame, ok bool) {
 
 // headerSum is the CRC of the header alone, to be continued over the payload.
 func headerSum(b []byte) uint32 {
-	h := [28]byte(b)
-	h[frameMark] = 0
-	return crc32.Update(0, castagnoli, h[:])
+	sum := crc32.Update(0, castagnoli, b[:frameMark])
+	return crc32.Update(sum, castagnoli, b[frameMark+1:28])
 }

@@ -72,6 +72,7 @@ func leftFolder(path string, yield func(*Record, error) bool) bool {
 type left struct {
 	folder     *folder
 	files      []*os.File
+	blocks     blockPool
 	mu         sync.Mutex
 	unreleased int
 	listed     bool
@@ -103,7 +104,7 @@ func (l *left) scan() ([]leftEntry, error) {
 			errs = append(errs, fmt.Errorf("open lane: %w", err))
 			continue
 		}
-		found, err := scanLane(file, info.Size())
+		found, err := scanLane(file, info.Size(), &l.blocks)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("read lane: %w", err))
 		}
@@ -116,7 +117,7 @@ func (l *left) scan() ([]leftEntry, error) {
 // scanLane finds the exchanges in a lane that are not released. It ends at the
 // first thing that is no whole frame of the lane's epoch: the place where the
 // lane's process died, or something left from before that.
-func scanLane(file File, size int64) ([]leftEntry, error) {
+func scanLane(file File, size int64, blocks *blockPool) ([]leftEntry, error) {
 	var h [frameHeaderBytes]byte
 	if n, err := file.ReadAt(h[:], 0); n < len(h) {
 		return nil, short(n, n, err)
@@ -125,7 +126,8 @@ func scanLane(file File, size int64) ([]leftEntry, error) {
 	if !ok {
 		return nil, nil
 	}
-	w := walker{span: span{file: file, end: size, epoch: first.epoch}}
+	w := walker{span: span{file: file, end: size, epoch: first.epoch, blocks: blocks}}
+	defer w.free()
 	var entries []leftEntry
 	var current *leftEntry
 	var began time.Time
@@ -142,7 +144,7 @@ func scanLane(file File, size int64) ([]leftEntry, error) {
 			current = nil
 			var b begin
 			if !f.marked && f.length <= maxMeta && readBegin(&w, f, &b) == nil {
-				entries = append(entries, leftEntry{span: span{file: file, start: at, epoch: first.epoch}})
+				entries = append(entries, leftEntry{span: span{file: file, start: at, epoch: first.epoch, blocks: blocks}})
 				current, began = &entries[len(entries)-1], b.StartedAt
 			}
 		}

@@ -1,12 +1,14 @@
 package recorder
 
 import (
+	"bufio"
 	"context"
 	"crypto/rand"
 	"crypto/x509"
 	"log/slog"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -53,7 +55,7 @@ func (o *Options) fill() {
 		o.Redact = redact.New(salt)
 	}
 	if o.NewID == nil {
-		o.NewID = newID
+		o.NewID = newIDs()
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -63,12 +65,20 @@ func (o *Options) fill() {
 	}
 }
 
-func newID() string {
-	id, err := uuid.NewV7()
-	if err != nil { // no entropy, which current systems do not know
-		return uuid.NewString()
+// newIDs makes a source of UUID v7, which asks the system for randomness only
+// now and then.
+func newIDs() func() string {
+	var mu sync.Mutex
+	random := bufio.NewReaderSize(rand.Reader, 1024)
+	return func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		id, err := uuid.NewV7FromReader(random)
+		if err != nil { // no entropy, which current systems do not know
+			return uuid.NewString()
+		}
+		return id.String()
 	}
-	return id.String()
 }
 
 type idKey struct{}

@@ -27,25 +27,23 @@ type outgoing struct {
 
 // roundTrip sends the request of x and waits for the head of the answer.
 func (o *outgoing) roundTrip(x *relay) (*http.Response, error) {
-	in := x.in
-	stripRequest(in.Header)
-	proxied := false
-	out := &http.Request{
-		Method: in.Method, Header: in.Header, ContentLength: in.ContentLength, Trailer: in.Trailer,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	trace := &httptrace.ClientTrace{
+		GotConn:        func(info httptrace.GotConnInfo) { o.gotConn(x, info) },
+		WroteRequest:   func(httptrace.WroteRequestInfo) { x.body.flight.wrote() },
+		Got1xxResponse: func(code int, h textproto.MIMEHeader) error { return o.inform(x.w, code, h) },
 	}
+	out := x.in.WithContext(httptrace.WithClientTrace(x.ctx, trace))
+	stripRequest(out.Header)
+	out.RequestURI, out.Host, out.Close, out.TransferEncoding = "", "", false, nil
+	x.body.attach(out)
+	proxied := false
 	if x.up.scheme == "http" && x.p.opts.Proxy != nil {
-		out.URL = x.up.target("/", in.URL, false)
+		out.URL = x.up.target("/", x.in.URL, false)
 		via, err := x.p.opts.Proxy(out)
 		proxied = err == nil && via != nil
 	}
-	out.URL = x.up.target(x.path, in.URL, proxied)
-	x.body.attach(out)
-	trace := &httptrace.ClientTrace{
-		GotConn:        func(info httptrace.GotConnInfo) { o.gotConn(x, info) },
-		Got1xxResponse: func(code int, h textproto.MIMEHeader) error { return o.inform(x.w, code, h) },
-	}
-	resp, err := x.p.transport.RoundTrip(out.WithContext(httptrace.WithClientTrace(x.ctx, trace)))
+	out.URL = x.up.target(x.path, x.in.URL, proxied)
+	resp, err := x.p.transport.RoundTrip(out)
 	o.mu.Lock()
 	o.over = true
 	o.mu.Unlock()

@@ -40,6 +40,7 @@ var errNoBegin = errors.New("record has no beginning")
 func readRecord(s span) (*Record, error) {
 	r := &Record{}
 	w := walker{span: s, pos: s.start}
+	defer w.free()
 	var request, response spanBody
 	request.span, request.kind = s, frameRequest
 	response.span, response.kind = s, frameResponse
@@ -170,4 +171,7 @@ func (r *bodyReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (r *bodyReader) Close() error { return nil }
+func (r *bodyReader) Close() error {
+	r.free()
+	return nil
+}

@@ -33,6 +33,7 @@ type Spool struct {
 	stuck    atomic.Int32 // writes that stalled and have not returned
 	looked   atomic.Int64 // when the folder was last looked for
 	complain func(what string, err error)
+	blocks   blockPool
 
 	folderMu  sync.Mutex // held while folders and lanes are made
 	lanesMade int
@@ -212,7 +213,7 @@ func (s *Spool) pop() (entry, bool) {
 
 // load reads the record of an entry.
 func (s *Spool) load(e entry) (*Record, error) {
-	r, err := readRecord(span{file: e.lane.file, start: e.start, end: e.end, epoch: e.lane.epoch})
+	r, err := readRecord(span{file: e.lane.file, start: e.start, end: e.end, epoch: e.lane.epoch, blocks: &s.blocks})
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -122,8 +123,8 @@ func (c *upstreamConn) Read(p []byte) (int, error) {
 // memory at once, others by way of a pooled buffer.
 func (c *upstreamConn) ReadFrom(r io.Reader) (int64, error) {
 	if l, ok := r.(*io.LimitedReader); ok {
-		if m, ok := l.R.(*memoryBody); ok {
-			n, err := m.send(c, l.N)
+		if m, ok := l.R.(*bytes.Reader); ok && l.N >= int64(m.Len()) {
+			n, err := m.WriteTo(writer{c})
 			l.N -= n
 			return n, err
 		}
@@ -135,42 +136,3 @@ func (c *upstreamConn) ReadFrom(r io.Reader) (int64, error) {
 
 // writer hides ReadFrom.
 type writer struct{ io.Writer }
-
-// memoryBody is a request body that has been read whole. The buffer goes back
-// to the pool when the transport has closed the body and the exchange is over.
-type memoryBody struct {
-	mu     sync.Mutex
-	b      []byte
-	closed func()
-}
-
-// send writes the next bytes, at most limit, to w.
-func (m *memoryBody) send(w io.Writer, limit int64) (int64, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	n, err := w.Write(m.b[:min(limit, int64(len(m.b)))])
-	m.b = m.b[n:]
-	return int64(n), err
-}
-
-func (m *memoryBody) Read(p []byte) (int, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.b) == 0 && len(p) > 0 {
-		return 0, io.EOF
-	}
-	n := copy(p, m.b)
-	m.b = m.b[n:]
-	return n, nil
-}
-
-func (m *memoryBody) Close() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.b = nil
-	if m.closed != nil {
-		m.closed()
-		m.closed = nil
-	}
-	return nil
-}

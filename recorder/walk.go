@@ -4,6 +4,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
+	"sync"
 )
 
 var errFrame = errors.New("damaged frame")
@@ -13,6 +14,7 @@ type span struct {
 	file       io.ReaderAt
 	start, end int64
 	epoch      uint64
+	blocks     *blockPool
 }
 
 // walker goes through the frames of a span, reading it in blocks.
@@ -25,6 +27,24 @@ type walker struct {
 }
 
 const walkBlock = 4 << 10
+
+// blockPool keeps the blocks of walkers.
+type blockPool struct{ sync.Pool }
+
+func (p *blockPool) get() []byte {
+	if b, ok := p.Get().(*[walkBlock]byte); ok {
+		return b[:]
+	}
+	return make([]byte, walkBlock)
+}
+
+// free gives the block back. The walker can still be used.
+func (w *walker) free() {
+	if w.block != nil {
+		w.blocks.Put((*[walkBlock]byte)(w.block[:walkBlock]))
+		w.block = nil
+	}
+}
 
 // next gives the next frame and steps over its payload. io.EOF at the end of
 // the span, errFrame for anything that is no frame of this epoch. It does not
@@ -81,8 +101,8 @@ func (w *walker) readAt(p []byte, at int64) (int, error) {
 		return n, short(n, len(p), err)
 	}
 	if at < w.from || at+int64(len(p)) > w.from+int64(len(w.block)) {
-		if cap(w.block) == 0 {
-			w.block = make([]byte, walkBlock)
+		if w.block == nil {
+			w.block = w.blocks.get()
 		}
 		w.block = w.block[:walkBlock]
 		n, err := w.file.ReadAt(w.block[:min(walkBlock, max(w.end-at, int64(len(p))))], at)

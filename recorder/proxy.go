@@ -19,7 +19,7 @@ type Proxy struct {
 	flight    atomic.Int64 // bytes of request bodies held in memory
 
 	mu      sync.Mutex
-	relays  map[*relay]bool
+	running map[running]bool
 	stopped bool
 }
 
@@ -30,7 +30,7 @@ func NewProxy(opts Options) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{opts: opts, routes: r, access: newAccess(&opts), relays: map[*relay]bool{}, buffers: &bufferPool{}}
+	p := &Proxy{opts: opts, routes: r, access: newAccess(&opts), running: map[running]bool{}, buffers: &bufferPool{}}
 	p.transport = newUpstreamTransport(&opts, p.buffers)
 	if opts.Spool != nil {
 		p.dog = opts.Spool.dog
@@ -76,28 +76,29 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (p *Proxy) Close() error {
 	p.mu.Lock()
 	p.stopped = true
-	for x := range p.relays {
-		x.stopped.Store(true)
-		x.cancel()
+	for x := range p.running {
+		x.stop()
 	}
 	p.mu.Unlock()
 	p.transport.CloseIdleConnections()
 	return nil
 }
 
-// enter notes a relay that begins, leave one that is over.
-func (p *Proxy) enter(x *relay) {
+// running is an exchange that can be cut.
+type running interface{ stop() }
+
+// enter notes an exchange that begins, leave one that is over.
+func (p *Proxy) enter(x running) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.relays[x] = true
+	p.running[x] = true
 	if p.stopped {
-		x.stopped.Store(true)
-		x.cancel()
+		x.stop()
 	}
 }
 
-func (p *Proxy) leave(x *relay) {
+func (p *Proxy) leave(x running) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.relays, x)
+	delete(p.running, x)
 }

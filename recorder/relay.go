@@ -55,13 +55,15 @@ type step func(*relay) step
 
 func newRelay(p *Proxy, w http.ResponseWriter, r *http.Request, up *upstream, path string) *relay {
 	x := &relay{p: p, w: w, in: r, up: up, path: path, done: make(chan struct{})}
-	x.url = up.scheme + "://" + up.host + path
-	if r.URL.RawQuery != "" || r.URL.ForceQuery {
-		x.url += "?" + r.URL.RawQuery
-	}
+	x.url = recordedURL(up, path, r)
 	x.watch.taken = x.goOn
 	x.body.x = x
 	return x
+}
+
+func (x *relay) stop() {
+	x.stopped.Store(true)
+	x.cancel()
 }
 
 // serve relays the exchange. When it returns nobody uses the request or the

@@ -137,6 +137,15 @@ func (u *upstream) target(path string, in *url.URL, proxied bool) *url.URL {
 	return out
 }
 
+// recordedURL is the URL that is called, as text.
+func recordedURL(u *upstream, path string, r *http.Request) string {
+	s := u.scheme + "://" + u.host + path
+	if r.URL.RawQuery != "" || r.URL.ForceQuery {
+		s += "?" + r.URL.RawQuery
+	}
+	return s
+}
+
 // rawPath gives the path of a request as it stood in the request line.
 func rawPath(r *http.Request) string {
 	path := r.RequestURI

@@ -13,7 +13,7 @@ func (p *Proxy) own(w http.ResponseWriter, path string) {
 		return
 	}
 	p.mu.Lock()
-	status := map[string]any{"upstreams": p.routes.list, "in_flight": len(p.relays)}
+	status := map[string]any{"upstreams": p.routes.list, "in_flight": len(p.running)}
 	p.mu.Unlock()
 	if p.opts.Spool != nil {
 		status["spool"] = p.opts.Spool.Stats()

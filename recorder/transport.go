@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"sync"
-	"sync/atomic"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -113,72 +111,4 @@ func (b *receivedBody) Close() error {
 	err := b.ReadCloser.Close()
 	b.a.end(&ending{Outcome: transcript.ClientDisconnect}) // unless it has ended already
 	return err
-}
-
-// aside records for code whose goroutine is not ours to replace: each write is
-// made by another goroutine, and the caller waits for it only until it stalls.
-type aside struct {
-	c       *capture
-	watch   watch
-	mu      sync.Mutex // one write at a time; given up once recording is dead
-	dead    atomic.Bool
-	done    chan struct{}
-	stalled chan struct{}
-	over    sync.Once
-}
-
-func newAside(c *capture) *aside {
-	a := &aside{c: c, done: make(chan struct{}, 1), stalled: make(chan struct{})}
-	a.watch.taken = func() {
-		a.c.abandon()
-		a.dead.Store(true)
-		close(a.stalled)
-	}
-	c.s.dog.add(&a.watch)
-	return a
-}
-
-func (a *aside) meta(kind byte, p appender) {
-	if !a.dead.Load() {
-		a.write(a.c.meta(nil, kind, p))
-	}
-}
-
-func (a *aside) piece(kind byte, p []byte) {
-	if len(p) > 0 && !a.dead.Load() {
-		frame := make([]byte, frameHeaderBytes, frameHeaderBytes+len(p))
-		frame = append(frame, p...)
-		a.c.piece(frame, kind)
-		a.write(frame)
-	}
-}
-
-func (a *aside) write(frames []byte) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.dead.Load() {
-		return
-	}
-	a.watch.enter(stallTicks)
-	go func() {
-		if !a.c.flush(frames) {
-			a.dead.Store(true)
-		}
-		if a.watch.leave() {
-			a.done <- struct{}{}
-		}
-	}()
-	select {
-	case <-a.done:
-	case <-a.stalled:
-	}
-}
-
-// end ends the exchange, once.
-func (a *aside) end(e *ending) {
-	a.over.Do(func() {
-		a.meta(frameEnd, e)
-		a.c.s.dog.remove(&a.watch)
-		a.c.close(e)
-	})
 }

@@ -84,7 +84,7 @@ func anyOf(v []byte) any {
 	case '{':
 		m := map[string]any{}
 		for c := walk(v); c.next(); {
-			m[string(c.key())] = anyOf(c.value())
+			m[string([]rune(string(c.key())))] = anyOf(c.value()) // a key keeps bytes that are no UTF-8
 		}
 		return m
 	case '[':

@@ -56,11 +56,13 @@ func answer(w *Wire) transcript.Dialect {
 	const enough = 16 << 10 // of a stream to know it by its first events
 	found := transcript.Unknown
 	var sse SSE
-	sse.Feed(body[:min(len(body), enough)], func(e Event) {
+	take := func(e Event) {
 		if data := bytes.TrimSpace(e.Data); found == transcript.Unknown && isObject(data) {
 			found = answerEvent(data)
 		}
-	})
+	}
+	sse.Feed(body[:min(len(body), enough)], take)
+	sse.Close(take) // the first event may be larger than that
 	return found
 }
 

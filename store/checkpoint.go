@@ -74,8 +74,6 @@ func (cp *checkpointer) checkpoint() {
 	}
 }
 
-const pageSize = 16 << 10
-
 // passive gives how many pages the log holds and how many of them are moved.
 func (cp *checkpointer) passive() (logged, moved int, err error) {
 	var busy int

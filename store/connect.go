@@ -16,27 +16,30 @@ import (
 // connector opens connections to one file, without a driver registered by name.
 type connector struct {
 	dsn     string
+	initial []string // pragmas for a file that is still empty
 	pragmas []string
 }
 
-func newConnector(path string, pragmas ...string) (*connector, error) {
+func newConnector(path string) (*connector, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
 	file := url.URL{Scheme: "file", Path: abs, RawQuery: "mode=rw"}
-	return &connector{dsn: file.String(), pragmas: pragmas}, nil
+	return &connector{dsn: file.String()}, nil
 }
 
-// writerPragmas: the first two only count in a file that is still empty.
-// Automatic checkpoints are off because they stall whoever commits. SQLite waits
-// for a lock only shortly, because it cannot be cancelled while it waits: begin
-// asks again until the context ends.
-func writerPragmas() []string {
-	return []string{
+// forWriting: automatic checkpoints are off because they stall whoever commits.
+// SQLite waits for a lock only shortly, because it cannot be cancelled while it
+// waits: begin asks again until the context ends.
+func forWriting(path string) (*connector, error) {
+	c, err := newConnector(path)
+	if err != nil {
+		return nil, err
+	}
+	c.initial = []string{fmt.Sprintf("page_size = %d", pageSize), "auto_vacuum = INCREMENTAL"}
+	c.pragmas = []string{
 		"busy_timeout = 100",
-		"page_size = 16384",
-		"auto_vacuum = INCREMENTAL",
 		"journal_mode = WAL",
 		"synchronous = NORMAL",
 		"wal_autocheckpoint = 0",
@@ -45,13 +48,19 @@ func writerPragmas() []string {
 		"temp_store = MEMORY",
 		"foreign_keys = OFF", // rows may come before what they point at
 	}
+	return c, nil
 }
 
-// readerPragmas: readers are only ever in the way of somebody who opens or
-// closes the file, so they wait. No memory mapping, because a file that is cut short under it
-// would kill the process.
-func readerPragmas() []string {
-	return []string{"busy_timeout = 10000", "query_only = ON", "cache_size = -8192", "temp_store = MEMORY", "mmap_size = 0"}
+// forReading: readers meet a lock only when somebody opens or closes the file,
+// so they wait for it. No memory mapping, because a file that is cut short under
+// it would kill the process.
+func forReading(path string) (*connector, error) {
+	c, err := newConnector(path)
+	if err != nil {
+		return nil, err
+	}
+	c.pragmas = []string{"busy_timeout = 10000", "query_only = ON", "cache_size = -8192", "temp_store = MEMORY", "mmap_size = 0"}
+	return c, nil
 }
 
 // Connect opens a connection.
@@ -62,11 +71,9 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		if err != nil {
 			return err
 		}
-		for _, p := range c.pragmas {
-			if _, err := conn.(*sqlite3.SQLiteConn).Exec("PRAGMA "+p, nil); err != nil {
-				conn.Close()
-				return fmt.Errorf("set %s: %w", p, err)
-			}
+		if err := c.prepare(conn.(*sqlite3.SQLiteConn)); err != nil {
+			conn.Close()
+			return err
 		}
 		opened = conn
 		return nil
@@ -74,10 +81,52 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return opened, err
 }
 
+func (c *connector) prepare(conn *sqlite3.SQLiteConn) error {
+	if len(c.initial) > 0 {
+		empty, err := isEmpty(conn)
+		if err != nil {
+			return err
+		}
+		if empty {
+			if err := setPragmas(conn, c.initial); err != nil {
+				return err
+			}
+		}
+	}
+	return setPragmas(conn, c.pragmas)
+}
+
+// isEmpty tells whether the file has no pages yet. Setting auto_vacuum later
+// would change nothing and yet write to the file.
+func isEmpty(conn *sqlite3.SQLiteConn) (bool, error) {
+	rows, err := conn.Query("PRAGMA page_count", nil)
+	if err != nil {
+		return false, fmt.Errorf("count pages: %w", err)
+	}
+	defer rows.Close()
+	value := make([]driver.Value, 1)
+	if err := rows.Next(value); err != nil {
+		return false, fmt.Errorf("count pages: %w", err)
+	}
+	return value[0] == int64(0), nil
+}
+
+func setPragmas(conn *sqlite3.SQLiteConn, pragmas []string) error {
+	for _, p := range pragmas {
+		if _, err := conn.Exec("PRAGMA "+p, nil); err != nil {
+			return fmt.Errorf("set %s: %w", p, err)
+		}
+	}
+	return nil
+}
+
 // Driver is there for database/sql.
 func (c *connector) Driver() driver.Driver { return &sqlite3.SQLiteDriver{} }
 
 func (c *connector) open() *sql.DB { return sql.OpenDB(c) }
+
+// pageSize: rows of 2 KB waste half of a 4 KB page and little of this one.
+const pageSize = 16 << 10
 
 // retryBusy calls f again for as long as somebody else holds a lock.
 func retryBusy(ctx context.Context, f func() error) error {

@@ -69,7 +69,7 @@ func openWriter(path string, o Options) (_ *DB, err error) {
 	if err != nil {
 		return nil, err
 	}
-	writing, err := newConnector(path, writerPragmas()...)
+	writing, err := forWriting(path)
 	if err != nil {
 		return nil, err
 	}
@@ -137,18 +137,18 @@ func bringUpToDate(ctx context.Context, path string) error {
 		version, err = schemaVersion(ctx, conn)
 		return err
 	}
-	if err := withConn(ctx, path, readerPragmas(), look); err != nil {
+	if err := withConn(ctx, path, forReading, look); err != nil {
 		return err
 	}
 	if version == len(all) {
 		return nil
 	}
-	return withConn(ctx, path, writerPragmas(), func(conn *sql.Conn) error { return migrate(ctx, conn, all) })
+	return withConn(ctx, path, forWriting, func(conn *sql.Conn) error { return migrate(ctx, conn, all) })
 }
 
 // withConn calls f with a connection of its own.
-func withConn(ctx context.Context, path string, pragmas []string, f func(*sql.Conn) error) error {
-	c, err := newConnector(path, pragmas...)
+func withConn(ctx context.Context, path string, connect func(string) (*connector, error), f func(*sql.Conn) error) error {
+	c, err := connect(path)
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func withConn(ctx context.Context, path string, pragmas []string, f func(*sql.Co
 
 // newDB opens what readers need.
 func newDB(path string) (*DB, error) {
-	c, err := newConnector(path, readerPragmas()...)
+	c, err := forReading(path)
 	if err != nil {
 		return nil, err
 	}
@@ -222,6 +222,7 @@ func (db *DB) Close() error {
 	if db.w != nil {
 		// The last connection to go moves the log into the file.
 		errs = append(errs, db.w.close())
+		db.w.unlock()
 	}
 	db.codec.close()
 	return errors.Join(errs...)

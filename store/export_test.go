@@ -21,3 +21,18 @@ func (db *DB) Exec(query string) error {
 	_, err := db.w.conn.ExecContext(context.Background(), query)
 	return err
 }
+
+// Hold begins a transaction that reads and keeps it open until release. count
+// gives how many exchanges it sees.
+func (db *DB) Hold(ctx context.Context) (release func(), count func() (int64, error), err error) {
+	tx, err := db.pool.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	count = func() (n int64, err error) {
+		err = tx.QueryRowContext(ctx, "SELECT count(*) FROM exchange").Scan(&n)
+		return n, err
+	}
+	_, err = count()
+	return func() { _ = tx.Rollback() }, count, err
+}

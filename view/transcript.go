@@ -179,7 +179,7 @@ func (b *builder) attach(entry *Entry, i int) error {
 	}
 	pair := b.pairs[n]
 	entry.Pair = &pair
-	if entry.Item.Kind != transcript.ToolCall || pair.Result == nil {
+	if entry.Item.Kind != transcript.ToolCall {
 		return nil
 	}
 	var err error
@@ -187,6 +187,9 @@ func (b *builder) attach(entry *Entry, i int) error {
 		if entry.Source, err = b.ref(pair.Call.Exchange); err != nil {
 			return err
 		}
+	}
+	if pair.Result == nil {
+		return nil
 	}
 	if entry.Result, err = b.item(*pair.Result); err != nil {
 		return err

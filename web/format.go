@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/retake-debugger/retake/view"
 )
 
 // size shows a number of bytes.
@@ -82,8 +80,6 @@ func shortID(id string) string {
 	}
 	return id
 }
-
-func refOf(n int64) string { return view.Ref(n) }
 
 // clock shows a time as short as today allows.
 func (s *server) clock(t time.Time) string {

@@ -31,7 +31,7 @@ type errorPage struct {
 func parsePages(s *server) *template.Template {
 	t := template.New("pages").Funcs(template.FuncMap{
 		"runs": runs, "plain": plain, "size": size, "count": count, "compact": compact, "ms": duration,
-		"short": shortID, "time": s.clock, "fulltime": s.fullTime, "asset": s.assetURL, "ref": refOf, "one": oneLine,
+		"short": shortID, "time": s.clock, "fulltime": s.fullTime, "asset": s.assetURL, "one": oneLine,
 		"percent": percent,
 	})
 	return template.Must(t.ParseFS(templates, "templates/*.html"))

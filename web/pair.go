@@ -38,7 +38,6 @@ type pair struct {
 
 // half is one side of a pair.
 type half struct {
-	Anchor string
 	Value  value
 	Fields []field
 	Raw    string
@@ -67,13 +66,13 @@ func (b *blocks) pair(i int) pair {
 	if e.Batch > 1 {
 		p.Number, p.Of = b.numbers[i], e.Batch
 	}
-	p.Call = b.call(&p, e)
+	p.Call = b.call(e)
 	b.result(&p, e)
 	return p
 }
 
-func (b *blocks) call(p *pair, e *view.Entry) *half {
-	h := &half{Anchor: p.Anchor + "-call", Raw: itemURL(e.Place, "raw"), Source: b.other(e.Source), Server: e.Item.ServerSide}
+func (b *blocks) call(e *view.Entry) *half {
+	h := &half{Raw: itemURL(e.Place, "raw"), Source: b.other(e.Source), Server: e.Item.ServerSide}
 	whole := itemURL(e.Place, "arguments")
 	if h.Fields = b.budget.fields(e.Item.Arguments, whole); h.Fields != nil {
 		return h
@@ -97,7 +96,7 @@ func (b *blocks) result(p *pair, e *view.Entry) {
 		if e.Pair.By != "id" && e.Pair.By != "" {
 			p.Joined = "joined by " + e.Pair.By
 		}
-		p.Result = b.resultHalf(p, e.Result, *e.Pair.Result, e.ResultSource)
+		p.Result = b.resultHalf(e.Result, *e.Pair.Result, e.ResultSource, !e.ResultNew && !e.Output)
 		p.Result.New = e.ResultNew && b.t.Parent != nil
 	case e.Item.ServerSide:
 		p.State, p.Why = stateProvider, "The provider ran it and gave no result of its own."
@@ -115,7 +114,7 @@ func (b *blocks) result(p *pair, e *view.Entry) {
 
 // lone shows a result that stands alone.
 func (b *blocks) lone(p *pair, e *view.Entry) {
-	p.Result = b.resultHalf(p, &e.Item, e.Place, e.Source)
+	p.Result = b.resultHalf(&e.Item, e.Place, e.Source, !e.New)
 	p.Result.New = e.New && b.t.Parent != nil
 	if e.Pair != nil && e.Pair.State == transcript.Duplicate {
 		p.State, p.Why, p.Name = stateDuplicate, "A second result for a call that has one already.", e.Pair.Name
@@ -135,10 +134,14 @@ func (b *blocks) lone(p *pair, e *view.Entry) {
 	}
 }
 
-func (b *blocks) resultHalf(p *pair, it *transcript.Item, place transcript.Place, source string) *half {
+func (b *blocks) resultHalf(it *transcript.Item, place transcript.Place, source string, resent bool) *half {
+	how := moderate
+	if resent {
+		how = closed
+	}
 	return &half{
-		Anchor: p.Anchor + "-result", Raw: itemURL(place, "raw"), Source: b.other(source), Server: it.ServerSide, Parts: len(it.Parts),
-		Value: b.budget.data(it.Text, itemURL(place, "text"), moderate),
+		Raw: itemURL(place, "raw"), Source: b.other(source), Server: it.ServerSide, Parts: len(it.Parts),
+		Value: b.budget.data(it.Text, itemURL(place, "text"), how),
 	}
 }
 

@@ -69,6 +69,7 @@ func TestTranscript_SaysWhyAPairIsBroken(t *testing.T) {
 		}
 		wantText(t, found[0], c.why)
 	}
+	wantText(t, open(t, h, "/x/3").one(t, "pair", "unanswered").one(t, "source"), "x2")
 	p := open(t, h, "/x/4")
 	wantText(t, p.one(t, "troubles"), "1 result without a call", "1 doubled result")
 	wantText(t, p, "not valid JSON")

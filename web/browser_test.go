@@ -1,0 +1,309 @@
+package web_test
+
+import (
+	"context"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"github.com/retake-debugger/retake/web"
+)
+
+// browser is a headless Chromium with a viewer in it.
+type browser struct {
+	t    *testing.T
+	ctx  context.Context
+	base string
+
+	mu       sync.Mutex
+	problems []string // dialogs, exceptions, refusals of the policy, requests to elsewhere
+}
+
+func chromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if os.Getenv("RETAKE_BROWSER") == "required" {
+		t.Fatal("RETAKE_BROWSER=required and there is no Chromium")
+	}
+	t.Skip("NOT TESTED IN A BROWSER: there is no Chromium here (Debian: apt-get install chromium)")
+	return ""
+}
+
+// startBrowser opens a browser on a viewer and watches for what must not
+// happen. It fails the test at its end if anything of that did.
+func startBrowser(t *testing.T, o web.Options) *browser {
+	t.Helper()
+	path := chromium(t)
+	server := httptest.NewServer(web.New(o))
+	t.Cleanup(server.Close)
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
+		chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1400, 1000))
+	deadline, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+	t.Cleanup(cancel)
+	allocator, cancel := chromedp.NewExecAllocator(deadline, options...)
+	t.Cleanup(cancel)
+	ctx, cancel := chromedp.NewContext(allocator)
+	t.Cleanup(cancel)
+	b := &browser{t: t, ctx: ctx, base: server.URL}
+	if err := chromedp.Listen(ctx, b.watch); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func (b *browser) watch(event any) {
+	switch e := event.(type) {
+	case *cdppage.EventJavascriptDialogOpening:
+		b.problem("dialog: " + e.Message)
+	case *runtime.EventExceptionThrown:
+		b.problem("exception: " + e.ExceptionDetails.Text)
+	case *log.EventEntryAdded:
+		b.problem("log: " + e.Entry.Text)
+	case *network.EventRequestWillBeSent:
+		if !strings.HasPrefix(e.Request.URL, b.base+"/") && !strings.HasPrefix(e.Request.URL, "data:") {
+			b.problem("request to " + e.Request.URL)
+		}
+	}
+}
+
+func (b *browser) problem(what string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.problems = append(b.problems, what)
+}
+
+// took gives the problems so far and forgets them.
+func (b *browser) took() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p := b.problems
+	b.problems = nil
+	return p
+}
+
+func (b *browser) quiet() {
+	b.t.Helper()
+	for _, p := range b.took() {
+		b.t.Error(p)
+	}
+}
+
+func (b *browser) do(actions ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	if err := chromedp.Do(b.ctx, actions...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *browser) open(target string) {
+	b.t.Helper()
+	b.do(chromedp.Navigate(b.base + target))
+}
+
+func eval[T any](b *browser, script string) T {
+	b.t.Helper()
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](script))
+	if err != nil {
+		b.t.Fatalf("%s: %v", script, err)
+	}
+	return v
+}
+
+type box struct{ X, Y, Width, Height float64 }
+
+func (b *browser) box(selector string) box {
+	b.t.Helper()
+	return eval[box](b, `(r => ({X: r.x, Y: r.y, Width: r.width, Height: r.height}))(document.querySelector("`+selector+`").getBoundingClientRect())`)
+}
+
+func TestBrowser_CallAndResultStandSideBySide(t *testing.T) {
+	b := startBrowser(t, options(sampleStore(t)))
+	b.open("/x/2")
+	for _, pair := range []string{"#new .pair:nth-of-type(1)", "#new .pair:nth-of-type(2)", "#answer .pair"} {
+		call, result := b.box(pair+" .call"), b.box(pair+" .result")
+		if call.Y != result.Y || call.Height != result.Height || call.X+call.Width >= result.X || call.Width < 200 || result.Width < 200 {
+			t.Errorf("%s: call %+v, result %+v", pair, call, result)
+		}
+	}
+	first, second := b.box("#new .pair:nth-of-type(1)"), b.box("#new .pair:nth-of-type(2)")
+	if gap := second.Y - first.Y - first.Height; gap < 0 || gap > 12 {
+		t.Errorf("calls of one batch are %v px apart", gap)
+	}
+	b.do(chromedp.EmulateViewport(420, 900))
+	call, result := b.box("#answer .pair .call"), b.box("#answer .pair .result")
+	if result.Y < call.Y+call.Height-2 {
+		t.Errorf("in a narrow window: call %+v, result %+v, want one above the other", call, result)
+	}
+	if wide := eval[float64](b, `document.documentElement.scrollWidth`); wide > 420 {
+		t.Errorf("a narrow window scrolls sideways: %v px", wide)
+	}
+	b.quiet()
+}
+
+func TestBrowser_EitherHalfLightsUpBoth(t *testing.T) {
+	b := startBrowser(t, options(sampleStore(t)))
+	b.open("/x/2")
+	borders := func() []string {
+		return eval[[]string](b, `[...document.querySelectorAll("#new .pair:nth-of-type(1) .half, #new .pair:nth-of-type(2) .call")].map(e => getComputedStyle(e).borderTopColor)`)
+	}
+	plain := borders()
+	for _, side := range []string{"call", "result"} {
+		at := b.box("#new .pair:nth-of-type(1) ." + side)
+		b.do(chromedp.MouseEvent("mouseMoved", at.X+at.Width/2, at.Y+at.Height/2))
+		lit := borders()
+		if lit[0] == plain[0] || lit[0] != lit[1] || lit[2] != plain[2] {
+			t.Errorf("over the %s: %v, before: %v", side, lit, plain)
+		}
+	}
+	b.do(chromedp.MouseEvent("mouseMoved", 2, 2))
+	eval[bool](b, `document.querySelector("#new .pair:nth-of-type(1) .result").focus() ?? true`)
+	if lit := borders(); lit[0] == plain[0] || lit[0] != lit[1] {
+		t.Errorf("focus on the result: %v, before: %v", lit, plain)
+	}
+	b.quiet()
+}
+
+func TestBrowser_Keys(t *testing.T) {
+	b := startBrowser(t, options(sampleStore(t)))
+	b.open("/x/2")
+	focus := func() string { return eval[string](b, `document.activeElement.id`) }
+	b.do(chromedp.KeyEvent("j"), chromedp.KeyEvent("j"))
+	second := focus()
+	b.do(chromedp.KeyEvent("j"), chromedp.KeyEvent("k"))
+	if second == "" || focus() != second {
+		t.Errorf("after j j the focus is on %q, after j k on %q", second, focus())
+	}
+	for range 10 {
+		b.do(chromedp.KeyEvent("j"))
+	}
+	if at := focus(); !strings.HasSuffix(at, "-call") || eval[string](b, `location.hash`) != "#"+strings.TrimSuffix(at, "-call") {
+		t.Errorf("at the end the focus is on %q, the address %s", at, eval[string](b, `location.hash`))
+	}
+	b.do(chromedp.KeyEvent("]"))
+	if at := focus(); !strings.HasSuffix(at, "-result") {
+		t.Errorf("after ] the focus is on %q", at)
+	}
+	b.do(chromedp.KeyEvent("w"), chromedp.WaitReady(chromedp.CSS(".wire")))
+	b.quiet()
+}
+
+// The inputs that would run if any of a page's text became markup.
+func TestBrowser_HostileTextIsInert(t *testing.T) {
+	b := startBrowser(t, options(sampleStore(t)))
+	for _, target := range []string{"/", "/x/7", "/x/7/wire", "/x/6/wire", "/x/7#e1-result", "/?model=%3Cscript%3Ealert(9)%3C/script%3E"} {
+		b.open(target)
+		eval[bool](b, `document.querySelectorAll("details").forEach(d => d.open = true) ?? true`)
+		if n := eval[int](b, `document.querySelectorAll("img, iframe, script:not([src^='/static/'])").length`); n != 0 {
+			t.Errorf("%s: %d elements came from text", target, n)
+		}
+	}
+	b.open("/x/7")
+	if !eval[bool](b, `document.querySelector(".item.user").innerText.includes(`+quote(payload)+`)`) {
+		t.Error("the text cannot be read on the page")
+	}
+	b.quiet()
+}
+
+// What the other tests rely on: the watch sees what it must see.
+func TestBrowser_WatchSeesViolations(t *testing.T) {
+	b := startBrowser(t, options(sampleStore(t)))
+	for script, want := range map[string]string{
+		`document.body.setAttribute("style", "color: red") ?? true`:                                   "Content Security Policy",
+		`document.body.append(Object.assign(new Image(), {src: "http://127.0.0.2:9/x.png"})) ?? true`: "Content Security Policy",
+		`document.body.append(Object.assign(document.createElement("script"), {text: "1"})) ?? true`:  "Content Security Policy",
+		`setTimeout(() => { throw new Error("seen") }) > 0`:                                           "exception",
+	} {
+		b.open("/x/2")
+		eval[bool](b, script)
+		got := ""
+		for range 200 {
+			if got += strings.Join(b.took(), "\n"); strings.Contains(got, want) {
+				break
+			}
+			time.Sleep(25 * time.Millisecond)
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: the watch saw %q", script, got)
+		}
+	}
+}
+
+func TestBrowser_ListGrowsByItself(t *testing.T) {
+	captures := sample()
+	db := openStore(t, captures[:3])
+	b := startBrowser(t, options(db))
+	b.open("/")
+	eval[bool](b, `document.getElementById("a-x2").focus() ?? true`)
+	commit(t, db, captures[3])
+	b.do(chromedp.WaitReady(chromedp.CSS("#x4")))
+	if got := eval[string](b, `document.activeElement.id`); got != "a-x2" {
+		t.Errorf("the focus went from a-x2 to %q", got)
+	}
+	commit(t, db, captures[4])
+	b.do(chromedp.WaitReady(chromedp.CSS("#x5.failed")))
+	b.quiet()
+}
+
+func TestBrowser_Login(t *testing.T) {
+	o := options(sampleStore(t))
+	o.Token = secret
+	b := startBrowser(t, o)
+	b.open("/x/2")
+	b.took() // the browser logs the status 401
+	b.do(chromedp.SendKeys(chromedp.CSS("input[type=password]"), secret+"\r"), chromedp.WaitReady(chromedp.CSS(".pair")))
+	if got := eval[string](b, `location.pathname + document.cookie`); got != "/x/2" {
+		t.Errorf("after the login at %q; scripts must not see the cookie", got)
+	}
+	b.quiet()
+}
+
+// TestBrowser_Screenshots writes pictures of the pages to look at, into the
+// folder RETAKE_SCREENSHOTS.
+func TestBrowser_Screenshots(t *testing.T) {
+	folder := os.Getenv("RETAKE_SCREENSHOTS")
+	if folder == "" {
+		t.Skip("RETAKE_SCREENSHOTS names no folder")
+	}
+	b := startBrowser(t, options(sampleStore(t)))
+	for _, scheme := range []string{"light", "dark"} {
+		if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "hover", Value: "hover"}},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		for width, size := range map[int64]string{1400: "wide", 480: "narrow"} {
+			b.do(chromedp.EmulateViewport(width, 900))
+			for _, target := range []string{"/", "/x/2", "/x/3", "/x/4", "/x/5", "/x/7", "/x/10", "/x/2/wire"} {
+				b.open(target)
+				picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+				if err != nil {
+					t.Fatal(err)
+				}
+				name := url.PathEscape(strings.ReplaceAll(strings.Trim(target, "/"), "/", "-"))
+				if err := os.WriteFile(filepath.Join(folder, "page-"+name+"-"+size+"-"+scheme+".png"), picture, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	b.quiet()
+}

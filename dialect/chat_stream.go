@@ -29,14 +29,10 @@ func (s *chatStream) event(name string, data []byte) (content bool) {
 		s.behind = true
 		s.warn("events came behind [DONE]")
 	}
-	// Groq fails with an event named error, OpenRouter with an error member
-	// in a chunk that may hold choices and usage as well.
-	if e := errorOf(data, name == "error"); e != nil {
-		s.fail(e)
-		s.failed = true
-	}
+	wrong := name == "error"
 	for c := walk(data); c.object && c.next(); {
-		switch v, key := c.value(), string(c.key()); key {
+		v, key := c.value(), c.key()
+		switch string(key) {
 		case "choices":
 			n := int64(0)
 			for e := walk(v); !e.object && e.next(); n++ {
@@ -45,16 +41,26 @@ func (s *chatStream) event(name string, data []byte) (content bool) {
 				}
 			}
 		case "id", "model":
-			if isEmpty(s.top.get(key)) {
-				s.top.set(key, v)
+			if isEmpty(s.top.get(string(key))) {
+				s.top.setKey(key, v)
 			}
 		case "object":
-			s.top.set(key, []byte(`"chat.completion"`))
+			wrong = wrong || string(v) == `"error"`
+			s.top.set("object", []byte(`"chat.completion"`))
 		case "obfuscation", "p": // OpenAI's and Bedrock's padding
 		default:
-			if has(v) || s.top.find(key) < 0 {
-				s.top.set(key, v)
+			wrong = wrong || string(key) == "error" && has(v)
+			if has(v) || s.top.find(string(key)) < 0 {
+				s.top.setKey(key, v)
 			}
+		}
+	}
+	// Groq fails with an event named error, OpenRouter with an error member
+	// in a chunk that may hold choices and usage as well.
+	if wrong {
+		if e := errorOf(data, true); e != nil {
+			s.fail(e)
+			s.failed = true
 		}
 	}
 	return content
@@ -121,7 +127,8 @@ type chatChoice struct {
 
 func (c *chatChoice) add(v []byte) (content bool) {
 	for m := walk(v); m.object && m.next(); {
-		switch v, key := m.value(), string(m.key()); key {
+		v, key := m.value(), m.key()
+		switch string(key) {
 		case "index":
 		case "delta":
 			content = c.addDelta(v) || content
@@ -139,7 +146,7 @@ func (c *chatChoice) add(v []byte) (content bool) {
 			}
 		default:
 			if has(v) {
-				c.other.set(key, v)
+				c.other.setKey(key, v)
 			}
 		}
 	}
@@ -150,18 +157,18 @@ func (c *chatChoice) add(v []byte) (content bool) {
 // other member (role, channel …) is what was said last.
 func (c *chatChoice) addDelta(v []byte) (content bool) {
 	for m := walk(v); m.object && m.next(); {
-		v, key := m.value(), string(m.key())
+		v, key := m.value(), m.key()
 		if !has(v) {
-			if key == "content" {
+			if string(key) == "content" {
 				c.content.null = true
 			}
 			continue
 		}
-		switch key {
+		switch string(key) {
 		case "content":
 			content = c.content.add(v) || content
 		case "refusal", "reasoning_content", "reasoning", "thinking":
-			c.strings.add(key, v)
+			c.strings.add(string(key), v)
 			content = content || !isEmpty(v)
 		case "reasoning_details":
 			for e := walk(v); !e.object && e.next(); {
@@ -187,9 +194,9 @@ func (c *chatChoice) addDelta(v []byte) (content bool) {
 			content = true
 		default:
 			if isArray(v) {
-				c.lists.add(key, v)
+				c.lists.add(string(key), v)
 			} else {
-				c.delta.set(key, v)
+				c.delta.setKey(key, v)
 			}
 		}
 	}

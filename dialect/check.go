@@ -1,6 +1,10 @@
 package dialect
 
-import "unicode/utf8"
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
 
 // check reads one JSON value strictly, by the grammar of encoding/json.
 type check struct {
@@ -10,11 +14,13 @@ type check struct {
 	good  int    // up to here everything is whole; open brackets aside
 	depth int    // of the stack at good
 	cut   int    // where a string value begins that the end of the input cut; -1 if none
+	room  [24]byte
 }
 
 // valid tells whether b is one JSON value and white space.
 func valid(b []byte) bool {
 	c := check{b: b, cut: -1}
+	c.stack = c.room[:0]
 	return c.value() && skipSpace(b, c.i) == len(b)
 }
 
@@ -24,6 +30,7 @@ func valid(b []byte) bool {
 // the value was closed by us. A body that begins no value gives nil.
 func mend(b []byte) (v []byte, whole bool, rest int) {
 	c := check{b: b, cut: -1}
+	c.stack = c.room[:0]
 	if c.value() {
 		start := skipSpace(b, 0)
 		end := c.i
@@ -164,21 +171,15 @@ func (c *check) name() bool {
 func (c *check) str() bool {
 	b, i := c.b, c.i+1
 	for {
-		for i+8 <= len(b) && plain8(b[i:i+8:i+8]) {
-			i += 8
-		}
-		if i >= len(b) {
+		if i += plain(b[i:]); i >= len(b) {
 			c.i = i
 			return false
 		}
-		switch ch := b[i]; {
-		case ch == '"':
+		switch b[i] {
+		case '"':
 			c.i = i + 1
 			return true
-		case ch < 0x20:
-			c.i = i
-			return false
-		case ch == '\\':
+		case '\\':
 			n := escape(b[i:])
 			if n <= 0 {
 				if c.i = i; n < 0 {
@@ -187,21 +188,31 @@ func (c *check) str() bool {
 				return false
 			}
 			i += n
-		default:
-			i++
+		default: // a control character
+			c.i = i
+			return false
 		}
 	}
 }
 
-// plain8 tells whether none of 8 bytes is a quote, a backslash or a control
-// character.
-func plain8(b []byte) bool {
+// plain gives how many bytes of b come before a quote, a backslash or a
+// control character. It looks at eight at a time.
+func plain(b []byte) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	w := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
-		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
-	quote, slash := w^(ones*'"'), w^(ones*'\\')
-	control := (w - ones*0x20) & ^w
-	return (control|(quote-ones)&^quote|(slash-ones)&^slash)&highs == 0
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		w := binary.LittleEndian.Uint64(b[i:])
+		quote, slash := w^(ones*'"'), w^(ones*'\\')
+		control := (w - ones*0x20) & ^w
+		if m := (control | (quote-ones)&^quote | (slash-ones)&^slash) & highs; m != 0 {
+			// borrows only reach upwards: the lowest mark is always a true one
+			return i + bits.TrailingZeros64(m)/8
+		}
+	}
+	for i < len(b) && b[i] >= 0x20 && b[i] != '"' && b[i] != '\\' {
+		i++
+	}
+	return i
 }
 
 // escape gives the length of the escape that b begins with, 0 if it is none,

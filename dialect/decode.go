@@ -29,7 +29,7 @@ func Decode(d transcript.Dialect, w *Wire) *transcript.Turn {
 	default:
 		return r.turn
 	}
-	if body := r.json(w.Request, "request"); body != nil {
+	if body, _ := r.json(w.Request, "request"); body != nil {
 		read.request(body)
 	}
 	if r.turn.Model == "" {
@@ -71,13 +71,13 @@ func (r *reader) warn(format string, args ...any) {
 }
 
 // json gives the JSON value of a body, mended if need be; nil if it has none.
-func (r *reader) json(body []byte, side string) []byte {
+func (r *reader) json(body []byte, side string) (v []byte, whole bool) {
 	if b := bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")); len(b) != len(body) {
 		r.warn("%s body begins with a byte order mark", side)
 		body = b
 	}
 	if len(body) == 0 {
-		return nil
+		return nil, false
 	}
 	v, whole, rest := mend(body)
 	switch {
@@ -88,7 +88,7 @@ func (r *reader) json(body []byte, side string) []byte {
 	case rest > 0:
 		r.warn("%s body has %d bytes behind its JSON value", side, rest)
 	}
-	return v
+	return v, whole
 }
 
 func (r *reader) response(read api) {
@@ -99,8 +99,7 @@ func (r *reader) response(read api) {
 		t.Stream = eventStream
 		t.Complete = r.wire.Status == 204 || r.wire.Status == 304
 	case looksLikeJSON(body):
-		object, whole, _ := mend(body)
-		r.json(body, "response")
+		object, whole := r.json(body, "response")
 		t.Complete = whole && object != nil
 		t.Response = object
 		if object != nil {

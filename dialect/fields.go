@@ -45,11 +45,20 @@ func (f *fields) set(name string, v []byte) {
 	}
 }
 
+// setKey does what set does for the key of a cursor.
+func (f *fields) setKey(name, v []byte) {
+	if i := f.find(string(name)); i >= 0 {
+		f.vals[i] = v
+		return
+	}
+	f.set(string(name), v)
+}
+
 // overlay sets every member of an object that is not null.
 func (f *fields) overlay(object []byte) {
 	for c := walk(object); c.object && c.next(); {
 		if has(c.value()) || f.find(string(c.key())) < 0 {
-			f.set(string(c.key()), c.value())
+			f.setKey(c.key(), c.value())
 		}
 	}
 }

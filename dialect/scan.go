@@ -31,7 +31,13 @@ func skip(b []byte, i int) int {
 }
 
 func skipString(b []byte, i int) int {
-	for start, j := i, i+1; ; {
+	start, j := i, i+1
+	for near := min(len(b), j+16); j < near && b[j] != '\\'; j++ { // most are short
+		if b[j] == '"' {
+			return j + 1
+		}
+	}
+	for {
 		k := bytes.IndexByte(b[j:], '"')
 		if k < 0 {
 			return -1
@@ -83,6 +89,7 @@ type cursor struct {
 	b                []byte
 	i                int
 	head, start, end int
+	keyEnd           int
 	object           bool
 	bad              bool // the container broke off or is damaged
 	closed           bool // its closing bracket was seen, at i-1
@@ -123,6 +130,7 @@ func (c *cursor) next() bool {
 		if i = skipString(c.b, i); i < 0 {
 			return c.fail()
 		}
+		c.keyEnd = i
 		i = skipSpace(c.b, i)
 		if i >= len(c.b) || c.b[i] != ':' {
 			return c.fail()
@@ -148,11 +156,9 @@ func (c *cursor) value() []byte { return c.b[c.start:c.end:c.end] }
 
 // key is the name of the member the cursor is at.
 func (c *cursor) key() []byte {
-	k := c.b[c.head:c.start]
-	end := skipString(k, 0)
-	k = k[1 : end-1]
+	k := c.b[c.head+1 : c.keyEnd-1]
 	if bytes.IndexByte(k, '\\') >= 0 {
-		return []byte(unquote(c.b[c.head : c.head+end]))
+		return []byte(unquote(c.b[c.head:c.keyEnd]))
 	}
 	return k
 }

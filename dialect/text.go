@@ -127,15 +127,21 @@ func num(v []byte) int64 {
 	if len(v) == 0 || len(v) > 32 {
 		return 0
 	}
-	n, err := strconv.ParseInt(string(v), 10, 64)
-	if err != nil {
-		f, ferr := strconv.ParseFloat(string(v), 64)
-		if ferr != nil || f != f || f > maxCount || f < -maxCount {
-			return 0
+	if len(v) < 16 {
+		n, i := int64(0), 0
+		for i < len(v) && v[i] >= '0' && v[i] <= '9' {
+			n = 10*n + int64(v[i]-'0')
+			i++
 		}
-		n = int64(f)
+		if i == len(v) {
+			return n
+		}
 	}
-	return max(0, min(n, maxCount))
+	f, err := strconv.ParseFloat(string(v), 64)
+	if err != nil || f != f {
+		return 0
+	}
+	return int64(max(0, min(f, maxCount)))
 }
 
 // words gives the text of a string, or the source of any other scalar.

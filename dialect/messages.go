@@ -14,7 +14,11 @@ type messagesAPI struct{ *reader }
 func (a messagesAPI) stream() assembler { return &messagesStream{reader: a.reader} }
 
 func (a messagesAPI) request(body []byte) {
-	m := a.members(body, "system", "messages", "tools")
+	m := a.members(body, "system", "messages", "tools", "thread")
+	// Threads that the provider holds: {"type":"continue","previous_message_id":…}
+	// goes on from an answer, and only what is new is sent
+	// (anthropic-sdk-typescript, beta messages).
+	a.turn.PreviousID = str(get(m[3], "previous_message_id"))
 	a.content(m[0], "/system", "system", a.in)
 	n := 0
 	for e := walk(m[1]); !e.object && e.next(); n++ {

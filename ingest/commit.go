@@ -52,7 +52,7 @@ func put(ctx context.Context, tx transcript.Tx, d *decoded) error {
 	if err != nil {
 		return err
 	}
-	e.Results = newResults(d)
+	e.Results = len(newResults(d))
 	if err := tx.PutExchange(e); err != nil {
 		return err
 	}

@@ -233,11 +233,17 @@ func arrival(chunks []transcript.Chunk, offset int64) time.Duration {
 	return chunks[i-1].At
 }
 
-// preview is the start of the last thing the user said.
+// preview is the start of the last thing the user said; where a request brings
+// only tool results, of the last one.
 func preview(items []transcript.Item) string {
 	for i := len(items) - 1; i >= 0; i-- {
 		if it := &items[i]; it.Kind == transcript.MessageItem && it.Role == "user" && strings.TrimSpace(it.Text) != "" {
 			return oneLine(it.Text, 120)
+		}
+	}
+	for i := len(items) - 1; i >= 0; i-- {
+		if it := &items[i]; it.Kind == transcript.ToolResult && strings.TrimSpace(it.Text) != "" {
+			return "↳ " + oneLine(it.Text, 118)
 		}
 	}
 	return ""

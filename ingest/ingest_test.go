@@ -203,3 +203,16 @@ func TestCommit_SaysHowAnExchangeEnded(t *testing.T) {
 		})
 	}
 }
+
+func TestCommit_FollowsAClientThatRewritesItsHistory(t *testing.T) {
+	db := mustOpen(t)
+	reply := strings.Replace(chatReply, `"Weather?"`, `"What is the weather, please?"`, 1)
+	stored := commit(t, db, capture(1, "/v1/chat/completions", chatAsk, chatCall), capture(2, "/v1/chat/completions", reply, chatAnswer))
+	if l := stored[1].Link; l.Parent != stored[0].ID || l.By != "call" || l.Run != stored[0].Link.Run || !strings.Contains(l.Evidence, "call_b") {
+		t.Errorf("link = %+v, want a child of %s by the call that it repeats", l, stored[0].ID)
+	}
+	calls, err := db.Calls(context.Background(), []string{stored[0].ID})
+	if err != nil || len(calls) != 2 || len(calls[0].Results) != 1 || len(calls[1].Results) != 1 {
+		t.Fatalf("calls = %+v, %v; want two with their results", calls, err)
+	}
+}

@@ -13,7 +13,7 @@ const candidates = 32
 
 // link finds the exchange that this one continues and sets its place in the
 // history. Strongest evidence first: an answer named by its id, then the
-// longest history that this input begins with.
+// longest history that this input begins with, then a call that it repeats.
 func link(tx transcript.Tx, d *decoded) (*transcript.Exchange, error) {
 	l := &d.exchange.Link
 	parent, err := byResponseID(tx, d)
@@ -28,6 +28,11 @@ func link(tx transcript.Tx, d *decoded) (*transcript.Exchange, error) {
 	nodes := transcript.Chain(from, d.turn.Input)
 	if parent == nil {
 		if parent, err = byHistory(tx, d, nodes); err != nil {
+			return nil, err
+		}
+	}
+	if l.By != "previous_response_id" {
+		if parent, err = byCall(tx, d, parent); err != nil {
 			return nil, err
 		}
 	}
@@ -75,6 +80,44 @@ func byHistory(tx transcript.Tx, d *decoded, nodes []transcript.Node) (*transcri
 		return parent, nil
 	}
 	return nil, nil
+}
+
+// echoes bounds how many calls of a history are looked up one by one.
+const echoes = 16
+
+// byCall finds the answer whose call the request repeats, same id, name and
+// arguments, beyond what parent's history covers: clients that leave out or
+// rewrite texts of their history still send calls as they got them. It gives
+// parent if there is none.
+func byCall(tx transcript.Tx, d *decoded, parent *transcript.Exchange) (*transcript.Exchange, error) {
+	items, where, tried := d.turn.Input, chainIndex(d.turn.Input), 0
+	for i := len(items) - 1; i >= 0 && tried < echoes; i-- {
+		if items[i].Kind != transcript.ToolCall || items[i].ServerSide || items[i].CallID == "" {
+			continue
+		}
+		if where[i] < d.exchange.Link.Shared {
+			break
+		}
+		tried++
+		found, err := tx.Callers(transcript.KeyOf(&items[i]), candidates)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			continue
+		}
+		if parent, err = unextended(tx, found); err != nil {
+			return nil, err
+		}
+		l := &d.exchange.Link
+		l.By, l.Shared = "call", where[i]+1
+		l.Evidence = fmt.Sprintf("call %s is x%d's, though the history before it differs", items[i].CallID, parent.N)
+		if len(found) > 1 {
+			l.Evidence += fmt.Sprintf("; ambiguous: %d answers hold that call", len(found))
+		}
+		return parent, nil
+	}
+	return parent, nil
 }
 
 func unextended(tx transcript.Tx, found []*transcript.Exchange) (*transcript.Exchange, error) {
@@ -136,18 +179,14 @@ func setRun(tx transcript.Tx, d *decoded, parent *transcript.Exchange) error {
 // putCalls stores the calls of the answer, and the results that the request
 // brought for calls of earlier answers.
 func putCalls(ctx context.Context, tx transcript.Tx, d *decoded, parent *transcript.Exchange) error {
-	index := d.exchange.Link.InLen
 	for i := range d.turn.Output {
 		it := &d.turn.Output[i]
-		row := transcript.CallRow{Exchange: d.exchange.ID, Index: -1, At: it.At, CallID: it.CallID, Name: it.Name}
-		if it.InChain() {
-			row.Index = index
-			index++
+		if it.Kind != transcript.ToolCall || it.ServerSide {
+			continue
 		}
-		if it.Kind == transcript.ToolCall && !it.ServerSide {
-			if err := tx.PutCall(row); err != nil {
-				return err
-			}
+		row := transcript.CallRow{Exchange: d.exchange.ID, Key: transcript.KeyOf(it), At: it.At, CallID: it.CallID, Name: it.Name}
+		if err := tx.PutCall(row); err != nil {
+			return err
 		}
 	}
 	return putResults(ctx, tx, d, parent)

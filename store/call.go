@@ -29,20 +29,22 @@ func (r *reader) Calls(ctx context.Context, exchanges []string) ([]transcript.Ca
 }
 
 func (r *reader) callsOf(ctx context.Context, calls []transcript.CallRow, exchange string) ([]transcript.CallRow, error) {
-	const query = `SELECT c.id, c.at, c.place, c.call_id, c.name, r.exchange, r.at, r.found_by, r.latency, r.is_error
+	const query = `SELECT c.id, c.at, c.key, c.call_id, c.name, r.exchange, r.at, r.found_by, r.latency, r.is_error
 		FROM call c LEFT JOIN result r ON r.call = c.id
 		WHERE c.exchange = ? ORDER BY c.id, (SELECT n FROM exchange WHERE id = r.exchange), r.at`
 	last := int64(0)
 	err := r.st.rows(ctx, query, []any{packID(exchange)}, func(row *sql.Rows) error {
 		var id int64
+		var key []byte
 		var brought any
 		c := transcript.CallRow{Exchange: exchange}
 		var at, by *string
 		var latency *float64
 		var isError *bool
-		if err := row.Scan(&id, &c.At, &c.Index, &c.CallID, &c.Name, &brought, &at, &by, &latency, &isError); err != nil {
+		if err := row.Scan(&id, &c.At, &key, &c.CallID, &c.Name, &brought, &at, &by, &latency, &isError); err != nil {
 			return err
 		}
+		copy(c.Key[:], key)
 		if id != last {
 			calls = append(calls, c)
 			last = id
@@ -62,8 +64,8 @@ func (t *tx) PutCall(c transcript.CallRow) error {
 	if err := t.open(); err != nil {
 		return err
 	}
-	_, err := t.st.exec("INSERT INTO call (exchange, at, place, call_id, name) VALUES (?, ?, ?, ?, ?)",
-		idOrEmpty(c.Exchange), c.At, c.Index, c.CallID, c.Name)
+	_, err := t.st.exec("INSERT INTO call (exchange, at, key, call_id, name) VALUES (?, ?, ?, ?, ?)",
+		idOrEmpty(c.Exchange), c.At, c.Key[:], c.CallID, c.Name)
 	if err != nil {
 		return fmt.Errorf("store call: %w", err)
 	}
@@ -73,6 +75,14 @@ func (t *tx) PutCall(c transcript.CallRow) error {
 		}
 	}
 	return nil
+}
+
+// Callers gives the exchanges whose answers hold a call with that key.
+func (t *tx) Callers(k transcript.Key, limit int) ([]*transcript.Exchange, error) {
+	if err := t.open(); err != nil {
+		return nil, err
+	}
+	return t.exchanges(context.Background(), selectListed+"WHERE e.id IN (SELECT exchange FROM call WHERE key = ?) ORDER BY e.n DESC LIMIT ?", k[:], limit)
 }
 
 // PutResult stores a result for the call at that place in that exchange;

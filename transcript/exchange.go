@@ -116,7 +116,7 @@ type Usage struct {
 type Link struct {
 	Run      string // id of the run
 	Parent   string // id of the exchange whose history this one extends
-	By       string // "history", "previous_response_id", "label" or ""
+	By       string // "previous_response_id", "history", "call", "label" or ""
 	Evidence string // in words, e.g. "12 items of x34's history and output"
 	Shared   int    // how many items of the input the parent's history already held
 	InLen    int    // chain items in the full history up to and including the input

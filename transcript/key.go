@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"sort"
+	"strings"
 )
 
 // Key identifies an item by its meaning: two items with equal keys are the
@@ -20,17 +21,20 @@ type Node [16]byte
 func (n Node) IsZero() bool { return n == Node{} }
 
 // InChain tells whether an item is part of a history's chain. System text,
-// tool definitions and reasoning are not: clients may change or leave them out
-// when they send a history again. Neither are further choices (n > 1), nor
-// assistant messages that say nothing.
+// tool definitions, reasoning and what the provider ran by itself are not:
+// clients may change or leave them out when they send a history again. Neither
+// are further choices (n > 1), nor messages that say nothing.
 func (it *Item) InChain() bool {
+	if it.Choice > 0 || it.ServerSide {
+		return false
+	}
 	switch it.Kind {
 	case System, ToolDefinition, Reasoning:
 		return false
 	case MessageItem:
-		return it.Choice == 0 && (it.Text != "" || len(it.Parts) > 0)
+		return strings.TrimSpace(it.Text) != "" || len(it.Parts) > 0
 	}
-	return it.Choice == 0
+	return true
 }
 
 // KeyOf hashes what an item means: kind, role, text, other parts, call id,

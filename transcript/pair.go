@@ -54,6 +54,28 @@ func PairItems(items []Item) []Match {
 	return p.matches()
 }
 
+// MatchCalls finds, for the calls of one history, the rows of the recorded
+// answers that made them: item index → row index. Both are in the order of the
+// conversation. Keys repeat (an id that restarts, the same arguments again), so
+// both are gone through from the end, where a history and its recording agree.
+func MatchCalls(items []Item, rows []CallRow) map[int]int {
+	found := map[int]int{}
+	left := len(rows)
+	for i := len(items) - 1; i >= 0 && left > 0; i-- {
+		if items[i].Kind != ToolCall || items[i].ServerSide {
+			continue
+		}
+		key := KeyOf(&items[i])
+		for r := left - 1; r >= 0; r-- {
+			if rows[r].Key == key {
+				found[i], left = r, r
+				break
+			}
+		}
+	}
+	return found
+}
+
 type openCall struct{ index, round int }
 
 type pairing struct {

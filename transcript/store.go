@@ -104,7 +104,7 @@ type Reader interface {
 // brought, kept when they arrive so that nobody reads a whole run to join them.
 type CallRow struct {
 	Exchange string // whose answer holds the call
-	Index    int    // its place among the chain items of the full history, from 0; -1 if it is not in the chain
+	Key      Key    // of the call's item
 	At       string // JSON pointer in the response
 	CallID   string
 	Name     string
@@ -135,6 +135,9 @@ type Tx interface {
 	ByOutNode(n Node, limit int) ([]*Exchange, error)
 	// ByInNode gives the exchanges whose full input is that node, newest first, at most limit.
 	ByInNode(n Node, limit int) ([]*Exchange, error)
+	// Callers gives the exchanges whose answers hold a call with that key,
+	// newest first, at most limit.
+	Callers(k Key, limit int) ([]*Exchange, error)
 	// ByResponseID gives the newest exchange with that response id. ErrNotFound if there is none.
 	ByResponseID(id string) (*Exchange, error)
 	// Extended tells whether some exchange continues the one with that id.

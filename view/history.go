@@ -10,7 +10,6 @@ import (
 type placed struct {
 	transcript.Item
 	place transcript.Place
-	index int  // its number among the chain items of the full history, -1 if it is not one
 	new   bool // the history before did not hold it
 }
 
@@ -21,7 +20,6 @@ type history struct {
 	turn     *transcript.Turn
 	items    []placed
 	output   int  // where in items the output begins
-	chain    int  // how many of items are in the chain
 	missing  bool // the request leans on a history that was not recorded
 }
 
@@ -73,14 +71,16 @@ func heldBefore(ctx context.Context, r transcript.Reader, e *transcript.Exchange
 }
 
 func (h *history) add(e *transcript.Exchange, items []transcript.Item, body string, own bool) {
+	inChain := 0
 	for i := range items {
-		p := placed{Item: items[i], place: transcript.Place{Exchange: e.ID, Body: body, At: items[i].At}, index: -1}
-		if items[i].InChain() {
-			p.index = h.chain
-			h.chain++
+		if k := items[i].Kind; !own && (k == transcript.System || k == transcript.ToolDefinition) {
+			continue // neither is inherited: each request brings its own
 		}
-		p.new = own && (p.index < 0 || p.index >= h.exchange.Link.Shared)
-		h.items = append(h.items, p)
+		place := transcript.Place{Exchange: e.ID, Body: body, At: items[i].At}
+		h.items = append(h.items, placed{items[i], place, own && (body == "response" || inChain >= h.exchange.Link.Shared)})
+		if items[i].InChain() {
+			inChain++
+		}
 	}
 }
 

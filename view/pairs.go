@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"slices"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -26,31 +27,37 @@ func join(ctx context.Context, r transcript.Reader, h *history) (*joined, error)
 		return nil, err
 	}
 	j := &joined{history: h, ofCall: map[int]int{}, ofResult: map[int]int{}, more: map[int][]transcript.Place{}, fresh: map[int]bool{}}
-	for _, m := range transcript.PairItems(h.plain()) {
-		j.add(m, rows)
+	items := h.plain()
+	recorded := transcript.MatchCalls(items, rows)
+	for _, m := range transcript.PairItems(items) {
+		var row *transcript.CallRow
+		if r, ok := recorded[m.Call]; ok {
+			row = &rows[r]
+		}
+		j.add(m, row)
 	}
 	return j, nil
 }
 
-func (j *joined) add(m transcript.Match, rows map[int]transcript.CallRow) {
+// add makes the pair of a match; row is the recorded call, nil if no answer is
+// known to have made it.
+func (j *joined) add(m transcript.Match, row *transcript.CallRow) {
 	p := transcript.Pair{State: m.State, By: m.By}
 	n := len(j.pairs)
 	if m.Call >= 0 {
 		it := &j.items[m.Call]
 		place := it.place
 		p.CallID, p.Name, p.Call = it.CallID, it.Name, &place
-		row, recorded := rows[it.index]
-		recorded = recorded && it.index >= 0
-		if recorded {
+		if row != nil {
 			place.Exchange, place.Body, place.At = row.Exchange, "response", row.At
 		}
-		if recorded && m.State == transcript.Unanswered && len(row.Results) > 0 && m.Call >= j.output {
+		if row != nil && m.State == transcript.Unanswered && len(row.Results) > 0 && m.Call >= j.output {
 			j.answer(&p, row, n)
 		}
 		if m.State != transcript.Duplicate {
 			j.ofCall[m.Call] = n
 		}
-		if recorded && m.Result >= 0 {
+		if row != nil && m.Result >= 0 {
 			p.LatencyMS = latency(row, j.items[m.Result].place)
 		}
 	}
@@ -70,7 +77,7 @@ func (j *joined) add(m transcript.Match, rows map[int]transcript.CallRow) {
 }
 
 // answer fills a pair from the first result that a later request brought.
-func (j *joined) answer(p *transcript.Pair, row transcript.CallRow, n int) {
+func (j *joined) answer(p *transcript.Pair, row *transcript.CallRow, n int) {
 	first := row.Results[0]
 	p.State, p.By, p.IsError = transcript.Paired, first.By, first.IsError
 	p.Result = &transcript.Place{Exchange: first.Exchange, Body: "request", At: first.At}
@@ -82,7 +89,7 @@ func (j *joined) answer(p *transcript.Pair, row transcript.CallRow, n int) {
 
 // latency is that of the result which was brought where place says; in a later
 // step that resends it, that of the first.
-func latency(row transcript.CallRow, place transcript.Place) *float64 {
+func latency(row *transcript.CallRow, place transcript.Place) *float64 {
 	if len(row.Results) == 0 {
 		return nil
 	}
@@ -94,29 +101,17 @@ func latency(row transcript.CallRow, place transcript.Place) *float64 {
 	return &row.Results[0].LatencyMS
 }
 
-// recordedCalls gives the calls of the answers along the line of e, by their
-// index in the full history.
-func recordedCalls(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (map[int]transcript.CallRow, error) {
+// recordedCalls gives the calls of the answers along the line of e, oldest
+// first.
+func recordedCalls(ctx context.Context, r transcript.Reader, e *transcript.Exchange) ([]transcript.CallRow, error) {
 	line, seen := []string{e.ID}, map[string]bool{e.ID: true}
-	for at := e; at.Link.Parent != ""; {
+	for at := e; at.Link.Parent != "" && !seen[at.Link.Parent]; {
 		parent, err := r.Exchange(ctx, at.Link.Parent)
 		if err != nil {
 			return nil, err
 		}
-		if seen[parent.ID] {
-			break
-		}
 		line, seen[parent.ID], at = append(line, parent.ID), true, parent
 	}
-	calls, err := r.Calls(ctx, line)
-	if err != nil {
-		return nil, err
-	}
-	rows := make(map[int]transcript.CallRow, len(calls))
-	for _, c := range calls {
-		if c.Index >= 0 {
-			rows[c.Index] = c
-		}
-	}
-	return rows, nil
+	slices.Reverse(line)
+	return r.Calls(ctx, line)
 }

@@ -163,11 +163,12 @@ CREATE TABLE call (
   id       INTEGER PRIMARY KEY,
   exchange ANY     NOT NULL,
   at       TEXT    NOT NULL,
-  place    INTEGER NOT NULL,
+  key      BLOB    NOT NULL, -- key of the call item
   call_id  TEXT    NOT NULL,
   name     TEXT    NOT NULL
 ) STRICT;
 CREATE INDEX call_exchange ON call (exchange);
+CREATE INDEX call_key ON call (key);
 
 CREATE TABLE result (
   call     INTEGER NOT NULL, -- call.id

@@ -70,10 +70,10 @@ func takes(t *testing.T, s transcript.Store) {
 }
 
 func calls(t *testing.T, s transcript.Store) {
-	row := func(exchange string, index int, at string) transcript.CallRow {
-		return transcript.CallRow{Exchange: exchange, Index: index, At: at, CallID: "call_0", Name: "search"}
+	row := func(exchange string, key byte, at string) transcript.CallRow {
+		return transcript.CallRow{Exchange: exchange, Key: transcript.Key{key}, At: at, CallID: "call_0", Name: "search"}
 	}
-	first, second, side := row(id(1), 3, "/choices/0/message/tool_calls/10"), row(id(1), 4, "/choices/0/message/tool_calls/9"), row(id(2), -1, "/x")
+	first, second, side := row(id(1), 3, "/choices/0/message/tool_calls/10"), row(id(1), 4, "/choices/0/message/tool_calls/9"), row(id(2), 3, "/x")
 	answer := transcript.ResultRow{Exchange: id(2), At: "/messages/5", By: "id", LatencyMS: 12.25}
 	again := transcript.ResultRow{Exchange: id(3), At: "/messages/4", By: "position", LatencyMS: 0, IsError: true}
 	put(t, s, plain(1), plain(3), plain(2)) // numbers count, not ids
@@ -93,6 +93,20 @@ func calls(t *testing.T, s transcript.Store) {
 	if !errors.Is(err, transcript.ErrNotFound) {
 		t.Errorf("result for no call: %v", err)
 	}
+	update(t, s, func(tx transcript.Tx) error {
+		for key, want := range map[byte][]string{3: {id(2), id(1)}, 4: {id(1)}, 9: nil} {
+			found, err := tx.Callers(transcript.Key{key}, 5)
+			if err != nil {
+				return err
+			}
+			var got []string
+			for _, e := range found {
+				got = append(got, e.ID)
+			}
+			same(t, "callers", got, want)
+		}
+		return nil
+	})
 	second.Results = []transcript.ResultRow{again, answer}
 	for name, c := range map[string]struct {
 		ids  []string

@@ -91,6 +91,9 @@ func (a chatAPI) choice(v []byte, position int, lowest int64) {
 	m := chatMessage{reader: a.reader, add: a.out, role: "assistant",
 		at:     "/choices/" + strconv.Itoa(position) + "/message",
 		choice: int(choiceIndex(v, int64(position)) - lowest)}
+	if u := get(v, "usage"); t.Usage == nil && isObject(u) { // Moonshot's own endpoint
+		t.UsageRaw, t.Usage = u, a.usage(u)
+	}
 	if e := get(v, "error"); isObject(e) { // OpenRouter, when the upstream of one choice failed
 		a.fail(errorObject(e))
 	}

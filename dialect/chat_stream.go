@@ -46,7 +46,9 @@ func (s *chatStream) event(name string, data []byte) (content bool) {
 			}
 		case "object":
 			wrong = wrong || string(v) == `"error"`
-			s.top.set("object", []byte(`"chat.completion"`))
+			if s.top.find("object") < 0 {
+				s.top.set("object", []byte(`"chat.completion"`))
+			}
 		case "obfuscation", "p": // OpenAI's and Bedrock's padding
 		default:
 			wrong = wrong || string(key) == "error" && has(v)

@@ -359,19 +359,41 @@ func floats(raw []byte) any {
 	return v
 }
 
-func TestCorpus_SplitKeepsEveryByte(t *testing.T) {
+// What is true of every exchange, whatever it says.
+func TestCorpus_EveryExchangeKeepsThePromises(t *testing.T) {
+	results := 0
 	for _, x := range corpusCases(t) {
 		d := Recognise(x.wire)
-		for _, body := range [][]byte{x.wire.Request, x.wire.Response} {
-			var got []byte
-			from := 0
-			for _, end := range Split(d, body) {
-				got = append(got, body[from:end]...)
-				from = end
+		checkSplit(t, d, x.wire.Request)
+		checkSplit(t, d, x.wire.Response)
+		turn := Decode(d, x.wire)
+		checkTurn(t, x.wire, turn)
+		half := *x.wire
+		half.Response = half.Response[:len(half.Response)/2]
+		checkTurn(t, &half, Decode(d, &half))
+		for _, it := range turn.Input {
+			if it.Kind != transcript.ToolResult {
+				continue
 			}
-			if !bytes.Equal(got, body) {
-				t.Errorf("%s: the segments do not make the body", x.key)
-			}
+			results++
+			checkResult(t, x, d, it)
 		}
 	}
+	if results == 0 {
+		t.Fatal("no tool result found")
+	}
+	t.Logf("%d tool results edited", results)
+}
+
+func checkResult(t *testing.T, x corpusCase, d transcript.Dialect, it transcript.Item) {
+	t.Helper()
+	body := x.wire.Request
+	if same, err := SetResultAt(d, body, it.At, it.Text); err != nil || len(it.Parts) == 0 && it.Text != "" && !bytes.Equal(same, body) {
+		t.Errorf("%s %s: the same text again changes the body (%v)", x.key, it.At, err)
+	}
+	got, err := SetResultAt(d, body, it.At, "another \"result\"\n")
+	if err != nil {
+		t.Fatalf("%s %s: %v", x.key, it.At, err)
+	}
+	checkOneChange(t, d, body, got, it.CallID, "another \"result\"\n")
 }

@@ -64,13 +64,14 @@ func TestSetResult_FindsTheResultOfTheLastCall(t *testing.T) {
 		d                    transcript.Dialect
 	}{
 		{"chat string", "c1", `{"messages":[{"role":"tool","tool_call_id":"c1","content":"old"}]}`, `{"messages":[{"role":"tool","tool_call_id":"c1","content":"NEW"}]}`, transcript.Chat},
-		{"chat parts become a string", "c1", `{"messages":[{"content":[{"type":"text","text":"old"}],"role":"tool","tool_call_id":"c1"}]}`, `{"messages":[{"content":"NEW","role":"tool","tool_call_id":"c1"}]}`, transcript.Chat},
+		{"one text part keeps its part", "c1", `{"messages":[{"content":[{"type":"text","text":"old"}],"role":"tool","tool_call_id":"c1"}]}`, `{"messages":[{"content":[{"type":"text","text":"NEW"}],"role":"tool","tool_call_id":"c1"}]}`, transcript.Chat},
+		{"several parts become a string", "c1", `{"messages":[{"content":[{"type":"text","text":"a"},{"type":"image_url"}],"role":"tool","tool_call_id":"c1"}]}`, `{"messages":[{"content":"NEW","role":"tool","tool_call_id":"c1"}]}`, transcript.Chat},
 		{"the last of a repeated id", "t:0", `{"messages":[{"role":"assistant","tool_calls":[{"id":"t:0","function":{"name":"f"}}]},{"role":"tool","tool_call_id":"t:0","content":"r1"},{"role":"assistant","tool_calls":[{"id":"t:0","function":{"name":"f"}}]},{"role":"tool","tool_call_id":"t:0","content":"r2"}]}`,
 			`{"messages":[{"role":"assistant","tool_calls":[{"id":"t:0","function":{"name":"f"}}]},{"role":"tool","tool_call_id":"t:0","content":"r1"},{"role":"assistant","tool_calls":[{"id":"t:0","function":{"name":"f"}}]},{"role":"tool","tool_call_id":"t:0","content":"NEW"}]}`, transcript.Chat},
 		{"not a second result of the same call", "a", `{"messages":[{"role":"assistant","tool_calls":[{"id":"a"}]},{"role":"tool","tool_call_id":"a","content":"r1"},{"role":"tool","tool_call_id":"a","content":"r2"}]}`,
 			`{"messages":[{"role":"assistant","tool_calls":[{"id":"a"}]},{"role":"tool","tool_call_id":"a","content":"NEW"},{"role":"tool","tool_call_id":"a","content":"r2"}]}`, transcript.Chat},
 		{"responses", "c1", `{"input":[{"type":"function_call_output","call_id":"c1","output":"old"}]}`, `{"input":[{"type":"function_call_output","call_id":"c1","output":"NEW"}]}`, transcript.Responses},
-		{"messages", "t1", `{"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"old"}],"is_error":false}]}]}`, `{"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"NEW","is_error":false}]}]}`, transcript.Messages},
+		{"messages", "t1", `{"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"old"}],"is_error":false}]}]}`, `{"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"NEW"}],"is_error":false}]}]}`, transcript.Messages},
 		{"messages without content", "t1", `{"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1"}]}]}`, `{"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"NEW"}]}]}`, transcript.Messages},
 	} {
 		got, err := SetResult(c.d, []byte(c.body), c.id, "NEW")

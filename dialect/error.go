@@ -59,6 +59,9 @@ func errorOf(v []byte, bare bool) *transcript.Error {
 	for _, name := range [...]string{"message", "Message"} {
 		if m := get(v, name); has(m) {
 			e := errorObject(v)
+			if e.Type == "error" { // the type of the event, not of the error (Responses)
+				e.Type = e.Code
+			}
 			e.Message = words(m)
 			return e
 		}

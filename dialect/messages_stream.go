@@ -30,6 +30,9 @@ type messagesBlock struct {
 }
 
 func (s *messagesStream) event(name string, data []byte) (content bool) {
+	if data[0] == '[' { // gateways end their streams with [DONE]
+		return false
+	}
 	kind := str(get(data, "type"))
 	if kind == "" {
 		kind = name

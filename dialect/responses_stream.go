@@ -33,6 +33,9 @@ type responsesStreamItem struct {
 }
 
 func (s *responsesStream) event(name string, data []byte) (content bool) {
+	if data[0] == '[' { // OpenRouter ends its streams with [DONE]
+		return false
+	}
 	kind := str(get(data, "type"))
 	if kind == "" {
 		kind = name

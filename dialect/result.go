@@ -39,7 +39,8 @@ func SetResult(d transcript.Dialect, body []byte, callID, text string) ([]byte, 
 }
 
 // SetResultAt does the same for the tool result at a JSON pointer, the At of
-// its item.
+// its item. A value that is one text part keeps its part around the new text;
+// any other list or object gives way to a string.
 func SetResultAt(d transcript.Dialect, body []byte, at, text string) ([]byte, error) {
 	path, err := tokens(at)
 	if err != nil {
@@ -61,10 +62,29 @@ func SetResultAt(d transcript.Dialect, body []byte, at, text string) ([]byte, er
 	if !ok { // a result of messages need not have a content
 		return insert(body, at+"/"+member, value)
 	}
-	if v := body[old.start:old.end]; isString(v) && unquote(v) == text {
+	var now transcript.Item
+	readResult(&now, body[old.start:old.end])
+	if now.Text == text && len(now.Parts) == 0 && !isEmpty(body[old.start:old.end]) {
 		return body, nil
 	}
+	if only, ok := onlyText(body, old); ok {
+		old = only
+	}
 	return splice(body, old.start, old.end, value), nil
+}
+
+// onlyText finds the text of a list that holds one text part and nothing else.
+func onlyText(body []byte, at place) (place, bool) {
+	parts := elements(body[at.start:at.end])
+	if len(parts) != 1 || !isString(get(parts[0], "text")) {
+		return at, false
+	}
+	switch str(get(parts[0], "type")) {
+	case "text", "input_text", "output_text":
+		part, _ := step(body, at, "0")
+		return step(body, part, "text")
+	}
+	return at, false
 }
 
 // resultMember names the member that holds a result's value, "" if v is no

@@ -51,7 +51,7 @@ func Prepare(ctx context.Context, r transcript.Reader, origin *transcript.Exchan
 	encoded := origin.Request.ContentEncoding
 	if len(edits) > 0 && encoded != "" {
 		if req.Body, err = dialect.Text(encoded, body, maxBody); err != nil {
-			return nil, fmt.Errorf("%w: %v", ErrUndecodable, err)
+			return nil, fmt.Errorf("%w: %w", ErrUndecodable, err)
 		}
 		encoded = ""
 	}

@@ -109,12 +109,12 @@ func (p *pairing) take(i int) {
 }
 
 func (p *pairing) result(i int) {
-	found, by, answered := -1, "id", false
 	id := p.items[i].CallID
+	by := "id"
+	found, answered := p.byID(id)
 	if id == "" {
-		found, by = p.byPosition(i), "position"
-	} else {
-		found, answered = p.byID(id)
+		by = "position"
+		found, answered = p.byPosition(i), false
 	}
 	if found < 0 {
 		p.out = append(p.out, Match{Call: -1, Result: i, State: OrphanResult})

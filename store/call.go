@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -64,11 +66,16 @@ func (t *tx) PutCall(c transcript.CallRow) error {
 	if err := t.open(); err != nil {
 		return err
 	}
-	_, err := t.st.exec("INSERT INTO call (exchange, at, key, call_id, name) VALUES (?, ?, ?, ?, ?)",
+	res, err := t.st.exec("INSERT INTO call (exchange, at, key, call_id, name) VALUES (?, ?, ?, ?, ?)",
 		idOrEmpty(c.Exchange), c.At, c.Key[:], c.CallID, c.Name)
 	if err != nil {
 		return fmt.Errorf("store call: %w", err)
 	}
+	id, err := res.LastInsertId()
+	if err != nil {
+		return fmt.Errorf("store call: %w", err)
+	}
+	t.w.lookup.add(t.w.lookup.key(findCall, c.Key[:]), id)
 	for _, r := range c.Results {
 		if err := t.PutResult(c.Exchange, c.At, r); err != nil {
 			return err
@@ -77,12 +84,25 @@ func (t *tx) PutCall(c transcript.CallRow) error {
 	return nil
 }
 
-// Callers gives the exchanges whose answers hold a call with that key.
+// Callers gives the exchanges whose answers hold a call with that key, newest
+// first.
 func (t *tx) Callers(k transcript.Key, limit int) ([]*transcript.Exchange, error) {
-	if err := t.open(); err != nil {
+	if err := t.open(); err != nil || limit <= 0 {
 		return nil, err
 	}
-	return t.exchanges(context.Background(), selectListed+"WHERE e.id IN (SELECT exchange FROM call WHERE key = ?) ORDER BY e.n DESC LIMIT ?", k[:], limit)
+	var list []*transcript.Exchange
+	seen := map[string]bool{}
+	err := t.w.lookup.walk(t.w.lookup.key(findCall, k[:]), limit, func(call int64) (bool, error) {
+		found, err := t.exchanges(context.Background(),
+			selectListed+"WHERE e.id = (SELECT exchange FROM call WHERE id = ? AND key = ?)", call, k[:])
+		if err == nil && len(found) == 1 && !seen[found[0].ID] {
+			seen[found[0].ID] = true
+			list = append(list, found[0])
+		}
+		return len(list) == limit, err
+	})
+	slices.SortFunc(list, func(a, b *transcript.Exchange) int { return cmp.Compare(b.N, a.N) })
+	return list, err
 }
 
 // PutResult stores a result for the call at that place in that exchange;

@@ -4,8 +4,8 @@
 // Its words:
 //
 // A segment is a piece of a body that is stored once, however often it is sent;
-// its id never changes. The segment table finds one by the hash of its bytes;
-// bytes are compared before two segments count as one.
+// its id never changes. It is found by a hash of its bytes, and the bytes are
+// compared before two segments count as one.
 //
 // A pack is a run of consecutive segments, compressed together. Its key is the
 // id of its first segment, so neighbours can be merged without touching
@@ -24,6 +24,9 @@
 //
 // A header set is the names of a message's headers with the values that were
 // seen first; a message stores which set and the values that differ.
+//
+// A lookup leads from a hash to a row: to a segment by its bytes, to an exchange
+// by its node. Whoever follows one checks what it finds.
 //
 // The writer is the one connection of a DB that writes, the readers are a pool
 // beside it, and the checkpointer moves what was written from the write-ahead

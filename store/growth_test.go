@@ -47,7 +47,7 @@ func hash(parts [][]byte) string {
 
 const (
 	recipeBytes = "SELECT sum(length(recipe)) FROM body"
-	storedBytes = `SELECT (SELECT sum(length(recipe)) + 12*count(*) FROM body) + (SELECT 16*count(*) FROM segment) +
+	storedBytes = `SELECT (SELECT sum(length(recipe)) + 12*count(*) FROM body) + (SELECT 16*(piece + whole) FROM state) +
 		(SELECT coalesce(sum(length(data) + length(lengths)), 0) FROM piece_pack) + (SELECT coalesce(sum(length(data) + length(lengths)), 0) FROM whole_pack)`
 )
 
@@ -72,7 +72,7 @@ func TestGrowth_IsLinear(t *testing.T) {
 					t.Errorf("%.1f bytes of recipe a step after %d steps, want at most %.0f", perStep, upTo, limit)
 				}
 				// Two new elements a step, each once with and once without the mark, one tail; one answer.
-				if got, most := number(t, db, "SELECT count(*) FROM segment"), int64(upTo*(3+2*marked)+2); got > most {
+				if got, most := number(t, db, "SELECT piece + whole FROM state"), int64(upTo*(3+2*marked)+2); got > most {
 					t.Errorf("%d segments, want at most %d", got, most)
 				}
 				body, err := db.Body(t.Context(), last.Request.Body)
@@ -142,7 +142,7 @@ func TestBody_EqualPiecesAreStoredOnce(t *testing.T) {
 		}
 		put(db, piece)
 		put(db, big, piece)
-		if n := number(t, db, "SELECT count(*) FROM segment"); n != 2 {
+		if n := number(t, db, "SELECT piece + whole FROM state"); n != 2 {
 			t.Errorf("round %d: %d segments, want 2", round, n)
 		}
 		if n := number(t, db, "SELECT (SELECT sum(bytes) FROM piece_pack) + (SELECT sum(bytes) FROM whole_pack)"); n != int64(len(piece)+len(big)) {

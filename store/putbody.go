@@ -3,8 +3,6 @@ package store
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"iter"
 	"slices"
@@ -143,45 +141,27 @@ func (b *bodyWriter) store(data []byte, lane int) error {
 }
 
 // segment looks the bytes up in the database and stores them if they are new.
-// That two hashes are equal is not trusted: the bytes are compared.
 func (t *tx) segment(data []byte, lane int) (segmentID, error) {
-	l := t.w.lanes[lane]
-	hash := t.w.state.hash(data)
-	res, err := t.st.exec("INSERT INTO segment (hash, id) VALUES (?, ?) ON CONFLICT DO NOTHING", hash, int64(idIn(lane, l.next)))
-	if err != nil {
-		return 0, err
-	}
-	if n, err := res.RowsAffected(); err != nil {
-		return 0, err
-	} else if n == 1 {
-		return l.add(data)
-	}
-	var id segmentID
-	if err := t.st.row(context.Background(), "SELECT id FROM segment WHERE hash = ?", []any{hash}, &id); err != nil {
-		return 0, err
-	}
-	p, err := t.pack(context.Background(), id)
-	if err == nil {
-		if stored, ok := p.segment(id); ok && bytes.Equal(stored, data) {
-			return id, nil
+	key := t.w.lookup.key(findSegment, data)
+	found := segmentID(-1)
+	err := t.w.lookup.walk(key, 4, func(target int64) (bool, error) {
+		p, err := t.pack(context.Background(), segmentID(target))
+		if err != nil { // damaged: the bytes are stored again
+			return false, nil
 		}
+		if stored, ok := p.segment(segmentID(target)); ok && bytes.Equal(stored, data) {
+			found = segmentID(target)
+		}
+		return found >= 0, nil
+	})
+	if found >= 0 || err != nil {
+		return found, err
 	}
-	// Damaged, or another segment with the same hash: from now on the hash
-	// finds the new one.
-	if _, err := t.st.exec("UPDATE segment SET id = ? WHERE hash = ?", int64(idIn(lane, l.next)), hash); err != nil {
-		return 0, err
+	id, err := t.w.lanes[lane].add(data)
+	if err == nil {
+		t.w.lookup.add(key, int64(id))
 	}
-	return l.add(data)
-}
-
-// hash gives the first 8 bytes of SHA-256 over the salt and data. It finds
-// segments and proves nothing.
-func (s *state) hash(data []byte) int64 {
-	h := sha256.New()
-	h.Write(s.salt)
-	h.Write(data)
-	var sum [sha256.Size]byte
-	return int64(binary.LittleEndian.Uint64(h.Sum(sum[:0])))
+	return id, err
 }
 
 // finish writes the recipe.

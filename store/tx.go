@@ -95,7 +95,22 @@ func (t *tx) PutExchange(e *transcript.Exchange) error {
 	if _, err := t.st.exec(insertExchange, row...); err != nil {
 		return fmt.Errorf("store exchange: %w", err)
 	}
+	t.index(e)
 	return nil
+}
+
+// index makes the exchange findable by its nodes and its response id.
+func (t *tx) index(e *transcript.Exchange) {
+	l := t.w.lookup
+	if n := e.Link.OutNode; !n.IsZero() {
+		l.add(l.key(findOutNode, n[:]), e.N)
+	}
+	if n := e.Link.InNode; !n.IsZero() {
+		l.add(l.key(findInNode, n[:]), e.N)
+	}
+	if e.ResponseID != "" {
+		l.add(l.key(findResponseID, []byte(e.ResponseID)), e.N)
+	}
 }
 
 type modelKey struct{ dialect, asked, answered string }
@@ -124,28 +139,45 @@ const maxModels = 4096
 
 // ByOutNode gives the exchanges whose history and output is that node, newest first.
 func (t *tx) ByOutNode(n transcript.Node, limit int) ([]*transcript.Exchange, error) {
-	return t.byNode("WHERE e.out_node = ? ORDER BY e.n DESC LIMIT ?", n, limit)
+	if n.IsZero() {
+		return nil, t.open()
+	}
+	return t.find(findOutNode, n[:], limit, func(e *transcript.Exchange) bool { return e.Link.OutNode == n })
 }
 
 // ByInNode gives the exchanges whose full input is that node, newest first.
 func (t *tx) ByInNode(n transcript.Node, limit int) ([]*transcript.Exchange, error) {
-	return t.byNode("WHERE e.in_node = ? ORDER BY e.n DESC LIMIT ?", n, limit)
-}
-
-func (t *tx) byNode(where string, n transcript.Node, limit int) ([]*transcript.Exchange, error) {
-	if err := t.open(); err != nil {
-		return nil, err
+	if n.IsZero() {
+		return nil, t.open()
 	}
-	if n.IsZero() || limit <= 0 {
-		return nil, nil
-	}
-	return t.exchanges(context.Background(), selectListed+where, n[:], limit)
+	return t.find(findInNode, n[:], limit, func(e *transcript.Exchange) bool { return e.Link.InNode == n })
 }
 
 // ByResponseID gives the newest exchange with that response id.
 func (t *tx) ByResponseID(id string) (*transcript.Exchange, error) {
-	if err := t.open(); err != nil {
+	list, err := t.find(findResponseID, []byte(id), 1, func(e *transcript.Exchange) bool { return id != "" && e.ResponseID == id })
+	if err != nil {
 		return nil, err
 	}
-	return t.one(context.Background(), "with response id "+id, selectListed+"WHERE e.response_id = ? ORDER BY e.n DESC LIMIT 1", packText(id))
+	if len(list) == 0 {
+		return nil, fmt.Errorf("exchange with response id %s: %w", id, transcript.ErrNotFound)
+	}
+	return list[0], nil
+}
+
+// find gives the newest exchanges that a lookup leads to and that are what was
+// looked for.
+func (t *tx) find(kind byte, value []byte, limit int, is func(*transcript.Exchange) bool) ([]*transcript.Exchange, error) {
+	if err := t.open(); err != nil || limit <= 0 {
+		return nil, err
+	}
+	var list []*transcript.Exchange
+	err := t.w.lookup.walk(t.w.lookup.key(kind, value), limit, func(n int64) (bool, error) {
+		found, err := t.exchanges(context.Background(), selectListed+"WHERE e.n = ?", n)
+		if err == nil && len(found) == 1 && is(found[0]) {
+			list = append(list, found[0])
+		}
+		return len(list) == limit, err
+	})
+	return list, err
 }

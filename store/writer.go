@@ -22,6 +22,7 @@ type writer struct {
 	state   state
 	begun   [2]int64 // first segment number of each lane that this transaction may use
 	lanes   [2]*lane
+	lookup  *lookup
 	known   *known
 	recent  *recent
 	headers *headerSets
@@ -44,6 +45,7 @@ func newWriter(ctx context.Context, c *connector, o Options, all []migration) (_
 		return nil, err
 	}
 	w.st = newStatements(w.conn.PrepareContext)
+	w.lookup = &lookup{st: w.st, pending: map[int64][]int64{}}
 	return w, nil
 }
 
@@ -112,6 +114,7 @@ func (w *writer) load() error {
 		w.forget()
 	}
 	w.state = s
+	w.lookup.load(s.salt)
 	w.begun = [2]int64{s.piece + 1, s.whole + 1}
 	for n, l := range w.lanes {
 		if err := l.load(w.begun[n]); err != nil {
@@ -128,8 +131,12 @@ func (w *writer) flush() error {
 		}
 		w.state.changed = w.state.changed || l.next != w.begun[n]
 	}
-	if !w.state.changed {
+	if !w.state.changed && w.lookup.count == 0 {
 		return nil
+	}
+	var err error
+	if w.state.lookups, err = w.lookup.flush(w.state.lookups); err != nil {
+		return err
 	}
 	w.state.piece, w.state.whole = w.lanes[pieces].next-1, w.lanes[wholes].next-1
 	return w.state.write(w.st)

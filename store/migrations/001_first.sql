@@ -4,9 +4,9 @@
 -- nanoseconds since 1970; NULL is the zero value wherever a column allows it.
 
 -- One row: the numbers given out so far, so that none is ever given twice; the
--- salt of the segment hashes, so that nobody outside can make two collide; and
--- how often stored segments or bodies were removed, which tells a writer that
--- what it remembers may be gone.
+-- salt of the lookup keys; how often stored segments or bodies were removed,
+-- which tells a writer that what it remembers may be gone; and how many rows
+-- lookup_recent has.
 CREATE TABLE state (
   salt     BLOB    NOT NULL,
   removals INTEGER NOT NULL,
@@ -15,9 +15,24 @@ CREATE TABLE state (
   take     INTEGER NOT NULL,
   body     INTEGER NOT NULL,
   piece    INTEGER NOT NULL,
-  whole    INTEGER NOT NULL
+  whole    INTEGER NOT NULL,
+  lookups  INTEGER NOT NULL
 ) STRICT;
-INSERT INTO state VALUES (randomblob(16), 0, 0, 0, 0, 0, 0, 0);
+INSERT INTO state VALUES (randomblob(16), 0, 0, 0, 0, 0, 0, 0, 0);
+
+-- Finds segments, exchanges and calls by 8 bytes of a hash (see lookup.go). New
+-- entries go to the small table first: an index whose keys are spread evenly
+-- writes a whole page for each.
+CREATE TABLE lookup_recent (
+  key    INTEGER NOT NULL,
+  target INTEGER NOT NULL,
+  PRIMARY KEY (key, target)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE lookup (
+  key    INTEGER NOT NULL,
+  target INTEGER NOT NULL,
+  PRIMARY KEY (key, target)
+) STRICT, WITHOUT ROWID;
 
 -- Few rows that many exchanges share; a listing by model or dialect looks here first.
 CREATE TABLE model (
@@ -102,9 +117,6 @@ CREATE UNIQUE INDEX exchange_id   ON exchange (id);
 CREATE INDEX exchange_model       ON exchange (model);
 CREATE INDEX exchange_run         ON exchange (run)         WHERE run IS NOT NULL;
 CREATE INDEX exchange_parent      ON exchange (parent)      WHERE parent IS NOT NULL;
-CREATE INDEX exchange_in_node     ON exchange (in_node)     WHERE in_node IS NOT NULL;
-CREATE INDEX exchange_out_node    ON exchange (out_node)    WHERE out_node IS NOT NULL;
-CREATE INDEX exchange_response_id ON exchange (response_id) WHERE response_id IS NOT NULL;
 CREATE INDEX exchange_outcome     ON exchange (outcome)     WHERE outcome <> 'ok';
 
 -- A recipe for each body of more than one segment. base is the body that it is a
@@ -115,12 +127,6 @@ CREATE TABLE body (
   base   INTEGER NOT NULL,
   step   INTEGER NOT NULL,
   recipe BLOB    NOT NULL
-) STRICT;
-
--- hash is the first 8 bytes of SHA-256 over the salt and the segment.
-CREATE TABLE segment (
-  hash INTEGER PRIMARY KEY,
-  id   INTEGER NOT NULL
 ) STRICT;
 
 -- A pack holds segments first, first+1, … of its lane; lengths are varints,
@@ -168,7 +174,6 @@ CREATE TABLE call (
   name     TEXT    NOT NULL
 ) STRICT;
 CREATE INDEX call_exchange ON call (exchange);
-CREATE INDEX call_key ON call (key);
 
 CREATE TABLE result (
   call     INTEGER NOT NULL, -- call.id

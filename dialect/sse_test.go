@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -86,9 +87,12 @@ func TestSSE_AnyChunking(t *testing.T) {
 		every := make([]int, len(b))
 		for i := range b {
 			every[i] = i
+			if i%stride(b) != 0 {
+				continue
+			}
 			got, cut := readSSE(b, i)
-			if diff := cmp.Diff(plainEnds(want, b), plainEnds(got, b)); diff != "" || cut.Comments != s.Comments {
-				t.Fatalf("%s cut at %d: %s", name, i, diff)
+			if !slices.Equal(plainEnds(want, b), plainEnds(got, b)) || cut.Comments != s.Comments {
+				t.Fatalf("%s cut at %d: %s", name, i, cmp.Diff(want, got))
 			}
 		}
 		if got, _ := readSSE(b, every...); cmp.Diff(plainEnds(want, b), plainEnds(got, b)) != "" {
@@ -96,6 +100,10 @@ func TestSSE_AnyChunking(t *testing.T) {
 		}
 	}
 }
+
+// stride is 1, so that short bodies are cut at every byte, and more for the
+// long ones, whose events are all alike.
+func stride(body []byte) int { return 1 + len(body)/2500*3 }
 
 // plainEnds drops the offsets where the body holds a CR.
 func plainEnds(events []string, body []byte) []string {

@@ -64,7 +64,10 @@ func (a *access) knownHost(r *http.Request) bool {
 	}
 	host, _, err := net.SplitHostPort(whole)
 	if err != nil {
-		host = strings.TrimSuffix(strings.TrimPrefix(whole, "["), "]")
+		host = whole
+		if strings.HasPrefix(host, "[") && strings.HasSuffix(host, "]") {
+			host = host[1 : len(host)-1]
+		}
 	}
 	if host == "localhost" || a.hosts[whole] || a.hosts[host] {
 		return true

@@ -121,7 +121,7 @@ func (x *relay) sendPart() step {
 func (b *requestBody) attach(out *http.Request) {
 	switch {
 	case b.pump != nil:
-		out.Body = b.pump
+		out.Body, out.Trailer = b.pump, b.pump.trailer
 	case b.flight != nil:
 		out.Body = b.flight.open()
 		out.GetBody = func() (io.ReadCloser, error) { return b.flight.open(), nil }

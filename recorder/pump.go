@@ -3,6 +3,7 @@ package recorder
 import (
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -27,9 +28,10 @@ type pump struct {
 	once   sync.Once
 	done   chan struct{}
 
-	cur  []byte // the rest belongs to the transport
-	last []byte
-	end  error
+	cur     []byte // the rest belongs to the transport
+	last    []byte
+	end     error
+	trailer http.Header // of the request to the upstream: announced, then filled
 }
 
 // handed is a piece on its way to the transport and the buffer it lies in, nil
@@ -53,6 +55,7 @@ func newPump(b *requestBody) *pump {
 	p := &pump{b: b, full: make(chan handed, 1), spent: make(chan []byte, 3), closed: make(chan struct{}), done: make(chan struct{})}
 	p.stage = stage{c: b.x.c, buffers: b.x.p.buffers, record: b.x.stage.record}
 	p.watch.taken = p.takeOver
+	p.trailer = b.x.in.Trailer.Clone()
 	return p
 }
 
@@ -168,6 +171,9 @@ func (p *pump) Read(b []byte) (int, error) {
 		select {
 		case h, ok := <-p.full:
 			if !ok {
+				if p.end == io.EOF {
+					maps.Copy(p.trailer, p.b.x.in.Trailer)
+				}
 				p.recycle()
 				return 0, p.end
 			}

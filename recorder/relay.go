@@ -176,15 +176,16 @@ func (x *relay) send() step {
 // its time, the watchdog has the head sent alone.
 func (x *relay) readFirst() step {
 	x.headOut = make(chan struct{})
+	room := x.stage.room()
 	x.next, x.stall = (*relay).deliverHeld, false
 	x.watch.enter(holdTicks)
-	room := x.stage.room()
 	n, err := x.resp.Body.Read(room)
 	if x.watch.leave() {
 		x.writeHead()
 		return x.gotPiece(n, err)
 	}
 	<-x.headOut
+	x.stage.grow(int64(n))
 	copy(x.stage.room(), room[:n])
 	return x.gotPiece(n, err)
 }

@@ -23,10 +23,9 @@ import (
 // skipped where there is none.
 
 type corpusCase struct {
-	key    string // file#index
-	want   corpusWant
-	wire   *Wire
-	method string
+	key  string // file#index
+	want corpusWant
+	wire *Wire
 }
 
 type corpusWant struct {

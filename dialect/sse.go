@@ -40,15 +40,23 @@ func (s *SSE) Feed(p []byte, f func(Event)) {
 			i = 1
 		}
 	}
-	for i < len(p) {
-		n := lineEnd(p[i:])
-		if n < 0 {
+	for lf := -1; i < len(p); {
+		if lf < i { // looked for once, or lines that end with CR cost a search each
+			if lf = bytes.IndexByte(p[i:], '\n') + i; lf < i {
+				lf = len(p)
+			}
+		}
+		end := lf
+		if cr := bytes.IndexByte(p[i:lf], '\r'); cr >= 0 {
+			end = i + cr
+		}
+		if end == len(p) {
 			s.line = append(s.line, p[i:]...)
 			break
 		}
-		line := p[i : i+n]
-		i += n + 1
-		if p[i-1] == '\r' {
+		line := p[i:end]
+		i = end + 1
+		if p[end] == '\r' {
 			if i < len(p) {
 				if p[i] == '\n' {
 					i++
@@ -81,18 +89,6 @@ func (s *SSE) Close(f func(Event)) {
 	if s.hasData {
 		s.dispatch(Event{Unterminated: true, End: s.offset}, f)
 	}
-}
-
-// lineEnd finds the first CR or LF.
-func lineEnd(p []byte) int {
-	n := bytes.IndexByte(p, '\n')
-	if n < 0 {
-		return bytes.IndexByte(p, '\r')
-	}
-	if r := bytes.IndexByte(p[:n], '\r'); r >= 0 {
-		return r
-	}
-	return n
 }
 
 // own copies what is kept of a piece before its memory is given back.

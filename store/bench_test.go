@@ -79,7 +79,8 @@ func example(n int) *transcript.Exchange {
 type conversation struct {
 	r       *rand.Rand
 	history [][]byte
-	marked  int // how many old elements change at each step
+	marked  int                // how many old elements change at each step
+	text    func(n int) []byte // of elements; nil for words
 	step    int
 }
 
@@ -93,7 +94,11 @@ func newConversation(seed uint64, prefix int) *conversation {
 func (c *conversation) next(n int) [][]byte {
 	c.step++
 	for range 2 {
-		c.history = append(c.history, element(c.r, n/2))
+		if c.text != nil {
+			c.history = append(c.history, c.text(n/2))
+		} else {
+			c.history = append(c.history, element(c.r, n/2))
+		}
 	}
 	body := append([][]byte(nil), c.history...)
 	for i := range c.marked { // a cache marker on the last of every second element
@@ -134,6 +139,7 @@ func benchmarkUpdate(b *testing.B, batch int, make func(n int) step) {
 	db := openDB(b)
 	n := 0
 	var cpu time.Duration
+	var waits []time.Duration
 	b.ResetTimer()
 	b.StopTimer()
 	for n < b.N {
@@ -145,14 +151,18 @@ func benchmarkUpdate(b *testing.B, batch int, make func(n int) step) {
 		before := cpuTime()
 		b.StartTimer()
 		for part := range slices.Chunk(steps, batch) {
+			begin := time.Now()
 			if err := db.Update(b.Context(), func(tx transcript.Tx) error { return putSteps(tx, part) }); err != nil {
 				b.Fatal(err)
 			}
+			waits = append(waits, time.Since(begin))
 		}
 		b.StopTimer()
 		cpu += cpuTime() - before
 	}
 	b.ReportMetric(float64(cpu.Nanoseconds())/float64(b.N), "cpu-ns/op")
+	slices.Sort(waits)
+	b.ReportMetric(float64(waits[len(waits)*99/100].Microseconds())/1000, "p99-ms/update")
 }
 
 func putSteps(tx transcript.Tx, steps []step) error {

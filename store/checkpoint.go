@@ -3,51 +3,43 @@ package store
 import (
 	"context"
 	"database/sql"
-	"os"
 )
 
+// Sizes in pages. A page in the write-ahead log that is in the file too is
+// moved; the log begins anew when all of its pages are.
 const (
-	// checkpointAt is the size of the write-ahead log from which on it is moved
-	// into the file.
-	checkpointAt = 4 << 20
-	// checkpointHard is the size from which on the writer waits for that, so
-	// that the log can begin anew: a log that is written all the time never ends.
-	checkpointHard = 32 << 20
+	// checkpointAt is how many pages wait before they are moved.
+	checkpointAt = 4 << 20 / pageSize
+	// logLimit is how long the log may become before the writer waits until all
+	// of it is moved: a log that is written without a pause never begins anew.
+	logLimit = 16 << 20 / pageSize
 )
 
-// checkpointer moves the write-ahead log into the file, beside the writer.
+// checkpointer moves the write-ahead log into the file, beside the writer. It
+// never waits for readers: what one holds back, a later checkpoint moves.
 type checkpointer struct {
 	pool *sql.DB
 	w    *writer
+	at   int // pages that wait before the next checkpoint
 	work chan struct{}
 	stop chan struct{}
 	done chan struct{}
 }
 
 func startCheckpointer(c *connector, w *writer) *checkpointer {
-	cp := &checkpointer{pool: c.open(), w: w, work: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+	cp := &checkpointer{pool: c.open(), w: w, at: checkpointAt,
+		work: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 	cp.pool.SetMaxOpenConns(1)
 	go cp.run()
 	return cp
 }
 
-// wake starts a checkpoint if the log has grown enough.
-func (cp *checkpointer) wake(path string) {
-	if walSize(path) < checkpointAt {
-		return
-	}
+// wake says that something was written.
+func (cp *checkpointer) wake() {
 	select {
 	case cp.work <- struct{}{}:
 	default:
 	}
-}
-
-func walSize(path string) int64 {
-	info, err := os.Stat(path + "-wal")
-	if err != nil {
-		return 0
-	}
-	return info.Size()
 }
 
 func (cp *checkpointer) run() {
@@ -62,22 +54,28 @@ func (cp *checkpointer) run() {
 	}
 }
 
-// checkpoint never waits for readers. What it cannot do now, the next one does.
+// checkpoint does nothing about an error: the log only grows, and the next
+// transaction wakes it again.
 func (cp *checkpointer) checkpoint() {
-	logged, moved, err := cp.passive()
-	if err != nil || logged == moved || int64(logged)*pageSize < checkpointHard {
+	logged, moved, err := cp.log("NOOP")
+	if err != nil || logged-moved < cp.at {
 		return
 	}
-	if cp.w.lock(context.Background()) == nil {
-		_, _, _ = cp.passive()
+	if logged, moved, err = cp.log("PASSIVE"); err == nil && logged >= logLimit && cp.w.lock(context.Background()) == nil {
+		logged, moved, err = cp.log("PASSIVE")
 		cp.w.unlock()
+	}
+	cp.at = checkpointAt
+	if err == nil && logged-moved >= checkpointAt { // a reader is in the way
+		cp.at += logged - moved
 	}
 }
 
-// passive gives how many pages the log holds and how many of them are moved.
-func (cp *checkpointer) passive() (logged, moved int, err error) {
+// log runs a checkpoint and gives how many pages the log holds and how many of
+// them are moved.
+func (cp *checkpointer) log(mode string) (logged, moved int, err error) {
 	var busy int
-	err = cp.pool.QueryRow("PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &logged, &moved)
+	err = cp.pool.QueryRow("PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &logged, &moved)
 	return logged, moved, err
 }
 

@@ -192,15 +192,19 @@ func (r *reader) Children(ctx context.Context, id string) ([]*transcript.Exchang
 
 // FindExchanges gives the ids that hold part, newest first.
 func (r *reader) FindExchanges(ctx context.Context, part string, limit int) ([]string, error) {
-	part = strings.ToLower(part)
-	// Only the index is read. Where the dashes are is seen below.
-	query := `SELECT id FROM exchange INDEXED BY exchange_id
-		WHERE CASE typeof(id) WHEN 'blob' THEN instr(hex(id), ?) ELSE instr(lower(id), ?) END ORDER BY n DESC`
-	var ids []string
 	if limit <= 0 {
 		return nil, nil
 	}
-	err := r.st.rows(ctx, query, []any{strings.ToUpper(strings.ReplaceAll(part, "-", "")), part}, func(row *sql.Rows) error {
+	part = strings.ToLower(part)
+	query, args := "SELECT id FROM exchange WHERE id = ?", []any{packID(part)}
+	if _, whole := args[0].([]byte); !whole {
+		// Only the index is read. Where the dashes are is seen below.
+		query = `SELECT id FROM exchange INDEXED BY exchange_id
+			WHERE CASE typeof(id) WHEN 'blob' THEN instr(hex(id), ?) ELSE instr(lower(id), ?) END ORDER BY n DESC`
+		args = []any{strings.ToUpper(strings.ReplaceAll(part, "-", "")), part}
+	}
+	var ids []string
+	err := r.st.rows(ctx, query, args, func(row *sql.Rows) error {
 		var v any
 		if err := row.Scan(&v); err != nil {
 			return err

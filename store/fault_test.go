@@ -205,14 +205,14 @@ func TestUpdate_BesideALongReader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n := 2; n < 300; n += 20 { // enough for several checkpoints
+	for n := 2; n < 120; n += 20 { // enough for several checkpoints
 		record(t, db, c, n, 20, 30_000)
 	}
 	if n, err := count(); n != 1 || err != nil {
 		t.Errorf("the reader sees %d exchanges, %v", n, err)
 	}
 	release()
-	if n := number(t, reader, "SELECT count(*) FROM exchange"); n < 300 {
+	if n := number(t, reader, "SELECT count(*) FROM exchange"); n < 120 {
 		t.Errorf("%d exchanges", n)
 	}
 	if problems, err := db.Verify(t.Context(), nil); err != nil || len(problems) > 0 {

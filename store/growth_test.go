@@ -31,6 +31,9 @@ func record(tb testing.TB, db *store.DB, c *conversation, first, steps, perStep 
 	for n := first; n < first+steps; n++ {
 		last = example(n)
 		request, response := c.next(perStep), [][]byte{element(c.r, 600)}
+		if c.text != nil {
+			response = [][]byte{c.text(600)}
+		}
 		last.Request.SHA256, last.Response.SHA256 = hash(request), hash(response)
 		if err := db.Update(tb.Context(), func(tx transcript.Tx) error { return putStep(tx, last, request, response) }); err != nil {
 			tb.Fatal(err)
@@ -61,7 +64,7 @@ func TestGrowth_IsLinear(t *testing.T) {
 			c.marked = marked
 			var raw, before int64
 			next := 1
-			for _, upTo := range []int{100, 300, 1000} {
+			for _, upTo := range []int{100, 300, 600} {
 				r, last := record(t, db, c, next, upTo-next+1, 700)
 				raw += r
 				recipes := number(t, db, recipeBytes)
@@ -114,6 +117,104 @@ func TestGrowth_ManyAgentsAtOnce(t *testing.T) {
 	if perStep > 80 {
 		t.Errorf("%.1f bytes of recipe a step", perStep)
 	}
+}
+
+// What a run of 200 steps makes of the file, and that the log beside it stays
+// small while it is written without a pause.
+func TestGrowth_OfTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "retake.db")
+	empty := fileSize(t, newFile(t, path))
+	db, err := store.Open(path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, _ := record(t, db, newConversation(1, 20_000), 1, 200, 2500)
+	stored := number(t, db, storedBytes)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	grown := fileSize(t, path) - empty
+	t.Logf("%d raw bytes: bodies 1/%.0f, the file grew by %d, 1/%.0f", raw, float64(raw)/float64(stored), grown, float64(raw)/float64(grown))
+	if grown*60 > raw {
+		t.Errorf("the file grew by %d for %d raw bytes", grown, raw)
+	}
+}
+
+// The same with texts of real transcripts, none of them twice.
+func TestGrowth_OfRealText(t *testing.T) {
+	const folder = "../../shared/corpus/long/dev"
+	files, err := filepath.Glob(folder + "/*/*")
+	if err != nil || len(files) == 0 {
+		t.Skip("no transcripts in " + folder)
+	}
+	var text []byte
+	for _, name := range files {
+		if b, err := os.ReadFile(name); err == nil {
+			text = append(text, b...)
+		}
+	}
+	take := func(n int) []byte {
+		b := text[:min(n, len(text))]
+		text = text[len(b):]
+		return b
+	}
+	for _, marked := range []int{0, 3} {
+		path := filepath.Join(t.TempDir(), "retake.db")
+		empty := fileSize(t, newFile(t, path))
+		db, err := store.Open(path, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := newConversation(1, 0)
+		c.marked, c.text = marked, take
+		c.history[0] = take(20_000)
+		raw, _ := record(t, db, c, 1, 200, 2500)
+		stored := number(t, db, storedBytes)
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		grown := fileSize(t, path) - empty
+		t.Logf("%d old elements change: %d raw bytes: bodies 1/%.0f, the file grew by %d, 1/%.0f", marked, raw,
+			float64(raw)/float64(stored), grown, float64(raw)/float64(grown))
+		if limit := []int64{100, 0, 0, 80}[marked]; grown*limit > raw || stored*150 > raw && marked == 0 {
+			t.Errorf("the file grew by %d, bodies take %d, for %d raw bytes", grown, stored, raw)
+		}
+	}
+}
+
+func TestCheckpoint_KeepsTheLogSmall(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "retake.db")
+	db, err := store.Open(path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	r := rand.NewChaCha8([32]byte{1})
+	noise := make([]byte, 500<<10)
+	for range 200 { // 100 MB that do not compress
+		_, _ = r.Read(noise)
+		err := db.Update(t.Context(), func(tx transcript.Tx) error {
+			_, err := tx.PutBody(seq([][]byte{noise}))
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if size := fileSize(t, path+"-wal"); size > 60<<20 {
+		t.Errorf("the log has %d bytes", size)
+	} else {
+		t.Logf("the log has %d bytes", size)
+	}
+}
+
+func fileSize(t *testing.T, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
 }
 
 func TestBody_EqualPiecesAreStoredOnce(t *testing.T) {

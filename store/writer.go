@@ -175,6 +175,6 @@ func (db *DB) Update(ctx context.Context, f func(transcript.Tx) error) error {
 	if err := db.w.update(ctx, func(t *tx) error { return f(t) }); err != nil {
 		return err
 	}
-	db.checkpointer.wake(db.path)
+	db.checkpointer.wake()
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/retake-debugger/retake/recorder"
@@ -28,10 +29,10 @@ func readJSON(t testing.TB, path string, v any) {
 }
 
 // okUpstream answers everything and counts.
-func okUpstream(t testing.TB) (string, *int) {
-	n := new(int)
+func okUpstream(t testing.TB) (string, *atomic.Int32) {
+	n := new(atomic.Int32)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		*n++
+		n.Add(1)
 		io.WriteString(w, r.Method+" "+r.RequestURI)
 	}))
 	t.Cleanup(srv.Close)
@@ -70,13 +71,13 @@ func TestProxy_RefusesUnknownHosts(t *testing.T) {
 	}
 	for _, c := range cases {
 		for _, path := range []string{"/", "/v1/models", "/_retake/status", "/_retake/health"} {
-			before := *calls
+			before := calls.Load()
 			host := strings.ReplaceAll(c.Host, "PORT", u.Port())
 			status, answer := rawStatus(t, g.url, "GET "+path+" HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\n\r\n")
 			if fmt.Sprint(status/100, "xx") != c.Expect[:1]+"xx" {
 				t.Errorf("Host %q %s: %d, want %s", host, path, status, c.Expect)
 			}
-			if c.Expect == "4xx" && (*calls != before || strings.Contains(answer, "GET") || strings.Contains(answer, "spool")) {
+			if c.Expect == "4xx" && (calls.Load() != before || strings.Contains(answer, "GET") || strings.Contains(answer, "spool")) {
 				t.Errorf("Host %q %s reached something: %s", host, path, answer)
 			}
 		}

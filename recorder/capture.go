@@ -20,6 +20,7 @@ type capture struct {
 	now    func() time.Time
 	began  time.Time
 	lane   *lane
+	epoch  uint64
 	start  int64
 
 	write sync.Mutex // held during a write, which may block
@@ -47,7 +48,7 @@ func (s *Spool) begin(now func() time.Time, r *redact.Redactor) *capture {
 		return nil
 	}
 	c := &capture{s: s, redact: r, now: now, began: now(), lane: s.take()}
-	c.start = c.lane.end
+	c.epoch, c.start = c.lane.epoch, c.lane.end
 	c.off, c.safe = c.start, c.start
 	s.stats.InFlight++
 	return c
@@ -61,7 +62,7 @@ func (c *capture) meta(buf []byte, kind byte, p appender) []byte {
 	start := len(buf)
 	buf = append(buf, make([]byte, frameHeaderBytes)...)
 	buf = p.append(buf, c.redact)
-	putFrame(buf[start:], kind, c.lane.epoch, c.at())
+	putFrame(buf[start:], kind, c.epoch, c.at())
 	return buf
 }
 
@@ -73,12 +74,15 @@ type appender interface {
 // piece makes a frame of body bytes that are in place in a staging buffer,
 // behind room for its header.
 func (c *capture) piece(frame []byte, kind byte) {
-	putFrame(frame, kind, c.lane.epoch, c.at())
+	putFrame(frame, kind, c.epoch, c.at())
 }
 
 // flush writes a staging buffer. It says false if the capture is dead. Call it
 // inside a watch.
 func (c *capture) flush(buf []byte) bool {
+	if c.lossy() {
+		return false // a write that stalls may hold the lock
+	}
 	c.write.Lock()
 	defer c.write.Unlock()
 	if !c.enterWrite() {
@@ -98,7 +102,7 @@ func (c *capture) enterWrite() bool {
 	if !c.dead && c.s.stuck.Load() >= maxStuck {
 		c.dead = true
 	}
-	c.writing = !c.dead
+	c.writing = !c.dead && !c.closed
 	return c.writing
 }
 
@@ -106,14 +110,13 @@ func (c *capture) leaveWrite(n int64, err error) {
 	c.state.Lock()
 	defer c.state.Unlock()
 	c.writing = false
+	if c.stuck {
+		c.s.stuck.Add(-1)
+	}
 	switch {
-	case c.dead: // abandoned meanwhile
-		if c.stuck {
-			c.s.stuck.Add(-1)
-		}
-		if c.closed {
-			c.s.giveBack(c.lane, c.safe)
-		}
+	case c.closed: // the exchange has ended without this write
+		c.s.giveBack(c.lane, c.safe)
+	case c.dead: // abandoned
 	case err != nil:
 		c.dead = true
 		c.s.complain("write spool", err)
@@ -157,9 +160,6 @@ func (c *capture) close(e *ending) {
 
 // lossy tells whether something of the exchange could not be recorded.
 func (c *capture) lossy() bool {
-	if c == nil {
-		return true
-	}
 	c.state.Lock()
 	defer c.state.Unlock()
 	return c.dead

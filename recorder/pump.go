@@ -76,9 +76,7 @@ func (p *pump) run() {
 // takeOver goes on behind a write that stalls.
 func (p *pump) takeOver() {
 	defer p.b.x.recovered()
-	p.stage.c.abandon()
-	p.stage.record = false
-	p.stage.buf = nil
+	p.stage.lose()
 	if p.hand() {
 		p.run()
 	}
@@ -110,16 +108,7 @@ func (p *pump) took(n int, err error) bool {
 	if err == io.EOF {
 		p.stage.meta(frameRequestEnd, &ending{Trailer: p.b.x.in.Trailer})
 	}
-	if !p.stage.record {
-		return true
-	}
-	p.watch.enter(stallTicks)
-	ok := p.stage.write()
-	if !p.watch.leave() {
-		return false
-	}
-	p.stage.record = ok
-	return true
+	return p.stage.write(&p.watch)
 }
 
 // hand gives the piece to the transport. It says false when there is no more.

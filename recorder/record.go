@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"sync/atomic"
+	"time"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -108,14 +109,13 @@ func (r *Record) meta(w *walker, f frame) error {
 		if err := e.parse(payload); err != nil {
 			return err
 		}
-		r.conclude(&e)
-		r.EndedAt = r.StartedAt.Add(f.at)
+		r.conclude(&e, f.at)
 	}
 	return nil
 }
 
-func (r *Record) conclude(e *ending) {
-	r.Outcome, r.Error = e.Outcome, e.Error
+func (r *Record) conclude(e *ending, at time.Duration) {
+	r.Outcome, r.Error, r.EndedAt = e.Outcome, e.Error, r.StartedAt.Add(at)
 	addTrailer(&r.ResponseHeader, e.Trailer)
 }
 

@@ -97,9 +97,7 @@ func (x *relay) run(s step) {
 // goOn is called in a fresh goroutine when a step blocks.
 func (x *relay) goOn() {
 	if x.stall {
-		x.stage.buf = nil // the blocked goroutine has it
-		x.stage.record = false
-		x.c.abandon()
+		x.stage.lose()
 		if x.body.flight != nil {
 			x.body.flight.kept.Store(true)
 		}
@@ -124,16 +122,10 @@ func (x *relay) finish() step {
 
 // save writes the staged frames and goes on with next, elsewhere if that blocks.
 func (x *relay) save(next step) step {
-	if !x.stage.record {
-		return next
-	}
 	x.next, x.stall = next, true
-	x.watch.enter(stallTicks)
-	ok := x.stage.write()
-	if !x.watch.leave() {
+	if !x.stage.write(&x.watch) {
 		return nil
 	}
-	x.stage.record = ok
 	x.stage.buf = x.stage.buf[:0]
 	return next
 }

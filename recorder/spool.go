@@ -77,6 +77,7 @@ type entry struct {
 	lane       *lane
 	start, end int64
 	tail       *ending // of a lossy exchange, whose end could not be written
+	at         time.Duration
 }
 
 // OpenSpool makes a folder of this process's own in dir, which is made if need
@@ -140,10 +141,10 @@ func (s *Spool) finish(c *capture, e *ending) {
 		s.stats.Lost++
 	case c.dead:
 		s.stats.Lossy++
-		s.enqueue(entry{c.lane, c.start, c.safe, e})
+		s.enqueue(entry{lane: c.lane, start: c.start, end: c.safe, tail: e, at: c.at()})
 	default:
 		s.stats.Recorded++
-		s.enqueue(entry{c.lane, c.start, c.safe, nil})
+		s.enqueue(entry{lane: c.lane, start: c.start, end: c.safe})
 	}
 	if !c.writing {
 		s.put(c.lane, c.safe)
@@ -218,7 +219,7 @@ func (s *Spool) load(e entry) (*Record, error) {
 		return nil, err
 	}
 	if e.tail != nil {
-		r.conclude(e.tail)
+		r.conclude(e.tail, e.at)
 		r.Lossy = true
 	}
 	r.release = func() error { return s.release(e) }

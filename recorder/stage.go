@@ -64,9 +64,26 @@ func (s *stage) piece(kind byte, n int) []byte {
 	return s.buf[start+frameHeaderBytes:]
 }
 
-// write writes what waits. Call it inside a watch.
-func (s *stage) write() (ok bool) {
-	return len(s.buf) == 0 || s.c.flush(s.buf)
+// write writes what waits, inside a watch that lets others go on. It says false
+// if they have: then the stage is theirs.
+func (s *stage) write(w *watch) bool {
+	c, buf := s.c, s.buf // read before anybody else may change them
+	if !s.record || len(buf) == 0 {
+		return true
+	}
+	w.enter(stallTicks)
+	ok := c.flush(buf)
+	if !w.leave() {
+		return false
+	}
+	s.record = ok
+	return true
+}
+
+// lose leaves the buffer to a write that stalls and gives recording up.
+func (s *stage) lose() {
+	s.c.abandon()
+	s.buf, s.record = nil, false
 }
 
 // drop gives the buffer back, which nobody else may have.

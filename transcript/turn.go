@@ -20,17 +20,17 @@ const (
 // Item is one unit of a transcript.
 type Item struct {
 	Kind         Kind            `json:"kind"`
-	Role         string          `json:"role,omitempty"`
-	CallID       string          `json:"call_id,omitempty"`
-	Name         string          `json:"name,omitempty"`
-	Text         string          `json:"text,omitempty"`
-	ArgumentsRaw string          `json:"arguments_raw,omitempty"` // verbatim; "" for a call without any
-	Arguments    json.RawMessage `json:"arguments,omitempty"`     // ArgumentsRaw read as JSON; nil if it is not JSON
-	IsError      bool            `json:"is_error,omitempty"`
-	ServerSide   bool            `json:"server_side,omitempty"` // run by the provider: never a pending call
-	Choice       int             `json:"choice,omitempty"`
+	Role         string          `json:"role"`
+	CallID       string          `json:"call_id"`
+	Name         string          `json:"name"`
+	Text         string          `json:"text"`
+	ArgumentsRaw string          `json:"arguments_raw"` // verbatim; "" for a call without any
+	Arguments    json.RawMessage `json:"arguments"`     // ArgumentsRaw read as JSON; nil if it is not JSON
+	IsError      bool            `json:"is_error"`
+	ServerSide   bool            `json:"server_side"` // run by the provider: never a pending call
+	Choice       int             `json:"choice"`
 	At           string          `json:"at"` // JSON pointer into its body, or into the reassembled response object
-	Raw          json.RawMessage `json:"raw,omitempty"`
+	Raw          json.RawMessage `json:"raw"`
 	// ItemID is an id minted for the item itself (fc_…, msg_…, rs_…), never part of a key.
 	ItemID string `json:"item_id,omitempty"`
 	// Parts are the hashes (HashJSON) of all parts that are not text, in order.

@@ -71,7 +71,7 @@ func (p *Proxy) upgrade(w http.ResponseWriter, r *http.Request, up *upstream, pa
 		t.answer(w, resp)
 		return
 	}
-	t.join(w, resp)
+	t.join(ctx, w, resp)
 }
 
 func (t *tunnel) stop() {
@@ -100,7 +100,7 @@ func (t *tunnel) answer(w http.ResponseWriter, resp *http.Response) {
 }
 
 // join connects both sides until one of them hangs up.
-func (t *tunnel) join(w http.ResponseWriter, resp *http.Response) {
+func (t *tunnel) join(ctx context.Context, w http.ResponseWriter, resp *http.Response) {
 	server, ok := resp.Body.(io.ReadWriteCloser)
 	if !ok {
 		t.end(errors.New("upstream connection cannot be written to"))
@@ -127,6 +127,11 @@ func (t *tunnel) join(w http.ResponseWriter, resp *http.Response) {
 		_, err := t.copy(client, server, frameResponse)
 		ended <- err
 	}()
+	unhook := context.AfterFunc(ctx, func() {
+		client.Close()
+		server.Close()
+	})
+	defer unhook()
 	err = <-ended
 	client.Close()
 	server.Close()

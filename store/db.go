@@ -40,7 +40,8 @@ type DB struct {
 	reader
 	path         string
 	file         fs.FileInfo
-	pool         *sql.DB // for reading
+	beside       map[string]fs.FileInfo // the files that SQLite keeps beside it, by their path
+	pool         *sql.DB                // for reading
 	codec        *codec
 	cache        *packCache
 	w            *writer // nil when it is open for reading only
@@ -83,6 +84,7 @@ func openWriter(path string, o Options) (_ *DB, err error) {
 	}
 	db.w = w
 	w.use(db.codec, db.cache)
+	db.beside = filesBeside(path)
 	db.checkpointer = startCheckpointer(writing, w)
 	return db, nil
 }
@@ -195,7 +197,9 @@ func (db *DB) findPack(ctx context.Context, id segmentID) (*pack, error) {
 }
 
 // Check tells whether the open file is still the one at its path; ErrReplaced
-// if it is not. It costs one stat.
+// if it is not. It costs one stat. What was written since then is lost with the
+// old file. To go on, close the database first and then open it again: two open
+// databases of one path would share the files beside it.
 func (db *DB) Check() error {
 	file, err := os.Stat(db.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -221,9 +225,37 @@ func (db *DB) Close() error {
 	errs = append(errs, db.pool.Close())
 	if db.w != nil {
 		// The last connection to go moves the log into the file.
-		errs = append(errs, db.w.close())
+		errs = append(errs, db.w.close(), db.removeLeftovers())
 		db.w.unlock()
 	}
 	db.codec.close()
+	return errors.Join(errs...)
+}
+
+// filesBeside gives the write-ahead log and its index, which are there for as
+// long as a connection is open.
+func filesBeside(path string) map[string]fs.FileInfo {
+	files := map[string]fs.FileInfo{}
+	for _, name := range []string{path + "-wal", path + "-shm"} {
+		if info, err := os.Stat(name); err == nil {
+			files[name] = info
+		}
+	}
+	return files
+}
+
+// removeLeftovers removes the log of a file that is no longer there. SQLite
+// leaves it, and would take it for the log of the file that is there now
+// (sqlite.org/howtocorrupt.html, section 1.4).
+func (db *DB) removeLeftovers() error {
+	if !errors.Is(db.Check(), ErrReplaced) {
+		return nil
+	}
+	var errs []error
+	for name, mine := range db.beside {
+		if info, err := os.Stat(name); err == nil && os.SameFile(info, mine) {
+			errs = append(errs, os.Remove(name))
+		}
+	}
 	return errors.Join(errs...)
 }

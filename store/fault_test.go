@@ -147,6 +147,54 @@ func TestCheck_NoticesAnotherFile(t *testing.T) {
 	}
 }
 
+// After ErrReplaced a recorder closes and opens again, and goes on in a new
+// file; what it left beside the old one is in nobody's way.
+func TestCheck_OpenAgain(t *testing.T) {
+	for name, remove := range map[string]func(path string) error{
+		"only the file": os.Remove,
+		"all files": func(path string) error {
+			return errors.Join(os.Remove(path), os.Remove(path+"-wal"), os.Remove(path+"-shm"))
+		},
+		"renamed": func(path string) error { return os.Rename(path, path+".old") },
+		"replaced": func(path string) error {
+			other := newFile(t, path+".new")
+			return os.Rename(other, path)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "retake.db")
+			old, err := store.Open(path, store.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := newConversation(1, 5000)
+			record(t, old, c, 1, 5, 1000)
+			if err := remove(path); err != nil {
+				t.Fatal(err)
+			}
+			record(t, old, c, 6, 5, 1000) // not noticed yet
+			if err := old.Check(); !errors.Is(err, store.ErrReplaced) {
+				t.Fatalf("got %v", err)
+			}
+			if err := old.Close(); err != nil {
+				t.Log(err)
+			}
+			db, err := store.Open(path, store.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			record(t, db, c, 1, 10, 1000)
+			if problems, err := db.Verify(t.Context(), nil); err != nil || len(problems) > 0 {
+				t.Errorf("verify: %v, %v", problems, err)
+			}
+			if n := number(t, db, "SELECT count(*) FROM exchange"); n != 10 {
+				t.Errorf("%d exchanges, want 10", n)
+			}
+		})
+	}
+}
+
 // A full disk is an error, nothing is half written, and writing goes on when
 // there is space again.
 func TestUpdate_FullDisk(t *testing.T) {

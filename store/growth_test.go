@@ -217,6 +217,40 @@ func fileSize(t *testing.T, path string) int64 {
 	return info.Size()
 }
 
+// However many pieces a body has, its recipe stays within bounds.
+func TestPutBody_MillionsOfPieces(t *testing.T) {
+	db := openDB(t)
+	const total = 1<<20 + 300_000
+	var id transcript.BodyID
+	sent := sha256.New()
+	err := db.Update(t.Context(), func(tx transcript.Tx) (err error) {
+		id, err = tx.PutBody(func(yield func([]byte, error) bool) {
+			for i := range total {
+				piece := []byte{byte(i % 7), byte(i >> 20)}
+				sent.Write(piece)
+				if !yield(piece, nil) {
+					return
+				}
+			}
+		})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := db.Body(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := sha256.New()
+	if n, err := io.Copy(got, body); n != 2*total || err != nil || !bytes.Equal(got.Sum(nil), sent.Sum(nil)) {
+		t.Errorf("%d bytes instead of %d, %v", n, 2*total, err)
+	}
+	if n := number(t, db, "SELECT piece + whole FROM state"); n > 50 {
+		t.Errorf("%d segments", n)
+	}
+}
+
 func TestBody_EqualPiecesAreStoredOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "retake.db")
 	piece, big := bytes.Repeat([]byte("abc"), 1000), make([]byte, 300<<10)

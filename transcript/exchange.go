@@ -77,6 +77,7 @@ type Message struct {
 }
 
 // Chunk says that the body from Offset on arrived At after the exchange began.
+// Stores keep At to the microsecond.
 type Chunk struct {
 	Offset int64
 	At     time.Duration

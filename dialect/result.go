@@ -18,6 +18,16 @@ var ErrNoResult = errors.New("no such tool result")
 // the last result of that id that no call claims. A second result for the same
 // call stays as it is. ErrNoResult if there is none.
 func SetResult(d transcript.Dialect, body []byte, callID, text string) ([]byte, error) {
+	item, err := FindResult(d, body, callID)
+	if err != nil {
+		return nil, fmt.Errorf("set result of %q: %w", callID, err)
+	}
+	return SetResultAt(d, body, item.At, text)
+}
+
+// FindResult gives the tool result of a request body that SetResult would
+// change. ErrNoResult if there is none.
+func FindResult(d transcript.Dialect, body []byte, callID string) (*transcript.Item, error) {
 	items := Decode(d, &Wire{Request: body}).Input
 	found, orphan := -1, -1
 	for _, m := range transcript.PairItems(items) {
@@ -33,9 +43,9 @@ func SetResult(d transcript.Dialect, body []byte, callID, text string) ([]byte, 
 		found = orphan
 	}
 	if found < 0 {
-		return nil, fmt.Errorf("set result of %q: %w", callID, ErrNoResult)
+		return nil, ErrNoResult
 	}
-	return SetResultAt(d, body, items[found].At, text)
+	return &items[found], nil
 }
 
 // SetResultAt does the same for the tool result at a JSON pointer, the At of

@@ -11,23 +11,22 @@ import (
 // ErrNoResult says that the request holds no result for a call id.
 var ErrNoResult = errors.New("the request holds no result for that call")
 
-// Edit gives the result of one tool call another text.
-type Edit struct {
-	CallID string `json:"set_result"`
-	Text   string `json:"text"`
-}
-
-// apply makes the edits in a request body.
-func apply(d transcript.Dialect, body []byte, edits []Edit) ([]byte, error) {
-	for _, edit := range edits {
-		changed, err := dialect.SetResult(d, body, edit.CallID, edit.Text)
+// apply makes the edits in a request body. It completes each edit by where its
+// value stands and what it was.
+func apply(d transcript.Dialect, body []byte, edits []transcript.Edit) ([]byte, error) {
+	for i := range edits {
+		e := &edits[i]
+		item, err := dialect.FindResult(d, body, e.CallID)
 		if errors.Is(err, dialect.ErrNoResult) {
-			return nil, fmt.Errorf("set result of %q: %w", edit.CallID, ErrNoResult)
+			return nil, fmt.Errorf("set result of %q: %w", e.CallID, ErrNoResult)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("set result of %q: %w", edit.CallID, err)
+			return nil, fmt.Errorf("set result of %q: %w", e.CallID, err)
 		}
-		body = changed
+		e.Op, e.At, e.Was = transcript.SetResult, item.At, item.Text
+		if body, err = dialect.SetResultAt(d, body, e.At, e.Text); err != nil {
+			return nil, fmt.Errorf("set result of %q: %w", e.CallID, err)
+		}
 	}
 	return body, nil
 }

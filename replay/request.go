@@ -27,7 +27,7 @@ const maxBody = 64 << 20
 // Request is a recorded request, edited and ready to be sent.
 type Request struct {
 	Origin  *transcript.Exchange
-	Edits   []Edit
+	Edits   []transcript.Edit
 	Method  string
 	URL     string
 	Header  http.Header
@@ -39,7 +39,7 @@ type Request struct {
 
 // Prepare reads a recorded request and makes the edits. Without edits the
 // bytes are those of the recording.
-func Prepare(ctx context.Context, r transcript.Reader, origin *transcript.Exchange, edits []Edit) (*Request, error) {
+func Prepare(ctx context.Context, r transcript.Reader, origin *transcript.Exchange, edits []transcript.Edit) (*Request, error) {
 	if origin.Lossy {
 		return nil, ErrLossy
 	}
@@ -47,6 +47,7 @@ func Prepare(ctx context.Context, r transcript.Reader, origin *transcript.Exchan
 	if err != nil {
 		return nil, fmt.Errorf("read request: %w", err)
 	}
+	edits = slices.Clone(edits)
 	req := &Request{Origin: origin, Edits: edits, Method: origin.Method, URL: origin.URL, Header: http.Header{}, Body: body}
 	encoded := origin.Request.ContentEncoding
 	if len(edits) > 0 && encoded != "" {

@@ -62,7 +62,7 @@ func TestPrepare_WithoutEditsGivesTheRecordedBytes(t *testing.T) {
 
 func TestPrepare_AnEditChangesThatValueOnly(t *testing.T) {
 	db, e := record(t, &transcript.Capture{Request: body(request)})
-	r, err := replay.Prepare(context.Background(), db, e, []replay.Edit{{CallID: "toolu_1", Text: "new \"é\"\n"}})
+	r, err := replay.Prepare(context.Background(), db, e, []transcript.Edit{{CallID: "toolu_1", Text: "new \"é\"\n"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestPrepare_AnEditChangesThatValueOnly(t *testing.T) {
 
 func TestPrepare_RefusesAnEditOfNothing(t *testing.T) {
 	db, e := record(t, &transcript.Capture{Request: body(request)})
-	if _, err := replay.Prepare(context.Background(), db, e, []replay.Edit{{CallID: "toolu_9"}}); !errors.Is(err, replay.ErrNoResult) {
+	if _, err := replay.Prepare(context.Background(), db, e, []transcript.Edit{{CallID: "toolu_9"}}); !errors.Is(err, replay.ErrNoResult) {
 		t.Errorf("error = %v, want ErrNoResult", err)
 	}
 }
@@ -96,7 +96,7 @@ func TestPrepare_EditsACompressedRequestAndSendsItPlain(t *testing.T) {
 	if err != nil || same.Header.Get("Content-Encoding") != "gzip" || string(same.Body) != zipped.String() {
 		t.Errorf("without edits: %v, encoding %q, %d bytes; want the wire bytes", err, same.Header.Get("Content-Encoding"), len(same.Body))
 	}
-	r, err := replay.Prepare(context.Background(), db, e, []replay.Edit{{CallID: "toolu_1", Text: "new"}})
+	r, err := replay.Prepare(context.Background(), db, e, []transcript.Edit{{CallID: "toolu_1", Text: "new"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func Keep(ctx context.Context, s transcript.Store, r *Request, e *transcript.Exc
 	if err != nil {
 		return nil, fmt.Errorf("make take id: %w", err)
 	}
-	edits, err := json.Marshal(append([]Edit{}, r.Edits...))
+	edits, err := json.Marshal(append([]transcript.Edit{}, r.Edits...))
 	if err != nil {
 		return nil, fmt.Errorf("encode edits: %w", err)
 	}

@@ -58,7 +58,7 @@ func (j *joined) add(m transcript.Match, row *transcript.CallRow) {
 			j.ofCall[m.Call] = n
 		}
 		if row != nil && m.Result >= 0 {
-			p.LatencyMS = latency(row, j.items[m.Result].place)
+			p.LatencyMS = latency(row)
 		}
 	}
 	if m.Result >= 0 {
@@ -87,16 +87,11 @@ func (j *joined) answer(p *transcript.Pair, row *transcript.CallRow, n int) {
 	}
 }
 
-// latency is that of the result which was brought where place says; in a later
-// step that resends it, that of the first.
-func latency(row *transcript.CallRow, place transcript.Place) *float64 {
+// latency is that of the first result that a request brought: later requests
+// resend it, and replays bring it long after the tool has run.
+func latency(row *transcript.CallRow) *float64 {
 	if len(row.Results) == 0 {
 		return nil
-	}
-	for _, r := range row.Results {
-		if r.Exchange == place.Exchange {
-			return &r.LatencyMS
-		}
 	}
 	return &row.Results[0].LatencyMS
 }

@@ -19,23 +19,43 @@ var ErrAmbiguous = errors.New("fits more than one exchange")
 // shortestPart is how many characters of an id are needed to mean it.
 const shortestPart = 4
 
-// Resolve finds the exchange that a reference means: x12, x:last, x:last~2, or
-// a unique part of an id. ErrNotFound, ErrAmbiguous or ErrBadRef tell what is
-// wrong with one that means none.
+// Resolve finds the exchange that a reference means: x12, x:last, x:last~2, t4
+// for the exchange that a take sent, or a unique part of an id. ErrNotFound,
+// ErrAmbiguous or ErrBadRef tell what is wrong with one that means none.
 func Resolve(ctx context.Context, r transcript.Reader, ref string) (*transcript.Exchange, error) {
 	if back, ok := lastRef(ref); ok {
 		return nthLast(ctx, r, ref, back)
 	}
-	if digits, ok := strings.CutPrefix(ref, "x"); ok {
-		if n, err := strconv.ParseInt(digits, 10, 64); err == nil && n > 0 {
-			e, err := r.ExchangeN(ctx, n)
-			if err != nil {
-				return nil, fmt.Errorf("find %s: %w", ref, err)
-			}
-			return e, nil
+	if n, ok := number(ref, "x"); ok {
+		e, err := r.ExchangeN(ctx, n)
+		if err != nil {
+			return nil, fmt.Errorf("find %s: %w", ref, err)
 		}
+		return e, nil
+	}
+	if n, ok := number(ref, "t"); ok {
+		return byTake(ctx, r, n)
 	}
 	return byPart(ctx, r, ref)
+}
+
+func number(ref, prefix string) (int64, bool) {
+	digits, ok := strings.CutPrefix(ref, prefix)
+	n, err := strconv.ParseInt(digits, 10, 64)
+	return n, ok && err == nil && n > 0
+}
+
+func byTake(ctx context.Context, r transcript.Reader, n int64) (*transcript.Exchange, error) {
+	takes, err := r.Takes(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range takes {
+		if t.N == n {
+			return r.Exchange(ctx, t.Exchange)
+		}
+	}
+	return nil, fmt.Errorf("find t%d: %w", n, transcript.ErrNotFound)
 }
 
 func lastRef(ref string) (back int, ok bool) {

@@ -34,6 +34,7 @@ type Row struct {
 	Calls         int                `json:"calls"`    // tool calls in the answer
 	Results       int                `json:"results"`  // tool results that are new in the request
 	Run           string             `json:"run"`
+	TakeOf        string             `json:"take_of"` // id of the exchange that this one replays
 	Parent        string             `json:"parent"`
 	Link          Link               `json:"link"`
 	Warnings      []string           `json:"warnings"`
@@ -92,12 +93,22 @@ func ms(d time.Duration) *float64 {
 
 // Rows lists exchanges.
 func Rows(ctx context.Context, r transcript.Reader, f transcript.Filter) ([]Row, error) {
+	takes, err := r.Takes(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	origins := make(map[string]string, len(takes))
+	for _, t := range takes {
+		origins[t.Exchange] = t.Origin
+	}
 	rows := []Row{}
 	for e, err := range r.Exchanges(ctx, f) {
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, NewRow(e))
+		row := NewRow(e)
+		row.TakeOf = origins[e.ID]
+		rows = append(rows, row)
 	}
 	return rows, nil
 }

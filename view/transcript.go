@@ -2,7 +2,9 @@ package view
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/retake-debugger/retake/transcript"
@@ -20,7 +22,7 @@ type Transcript struct {
 	Children []Row  `json:"children"` // the exchanges that continue this one
 	Takes    []Row  `json:"takes"`    // replays of this one
 	TakeOf   *Row   `json:"take_of"`  // what this one is a replay of
-	Edits    string `json:"edits"`    // as JSON, if it is a replay
+	Edits    []transcript.Edit `json:"edits"` // what the replay changed
 }
 
 // Entry is one line of a transcript: an item, or a call with its result.
@@ -37,6 +39,8 @@ type Entry struct {
 	ResultSource string   `json:"result_source"`
 	ResultNew    bool     `json:"result_new"` // this request brought the result first
 	AlsoIn       []string `json:"also_in"`    // exchanges that brought other results for the same call
+	// Edit is what a replay changed in the result.
+	Edit *transcript.Edit `json:"edit"`
 }
 
 // NewTranscript builds the conversation of a stored exchange.
@@ -77,7 +81,7 @@ func (t *Transcript) around(ctx context.Context, r transcript.Reader, e *transcr
 }
 
 func (t *Transcript) takes(ctx context.Context, r transcript.Reader, e *transcript.Exchange) error {
-	t.Takes = []Row{}
+	t.Takes, t.Edits = []Row{}, []transcript.Edit{}
 	takes, err := r.Takes(ctx, e.ID)
 	if err != nil {
 		return err
@@ -93,13 +97,32 @@ func (t *Transcript) takes(ctx context.Context, r transcript.Reader, e *transcri
 				t.Takes = append(t.Takes, *row)
 			}
 		case take.Exchange:
-			t.Edits = take.Edits
+			if err := json.Unmarshal([]byte(take.Edits), &t.Edits); err != nil {
+				return fmt.Errorf("read edits of take t%d: %w", take.N, err)
+			}
+			t.markEdits()
 			if t.TakeOf, err = rowOf(ctx, r, take.Origin); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// markEdits hangs each edit at the entry whose result it changed. A replay says
+// nothing of how long its tools took, so what it brought anew has no latency.
+func (t *Transcript) markEdits() {
+	for i := range t.Entries {
+		entry := &t.Entries[i]
+		if entry.Pair == nil || entry.Pair.Result == nil || entry.Pair.Result.Exchange != t.Exchange.ID {
+			continue
+		}
+		for k := range t.Edits {
+			if t.Edits[k].At == entry.Pair.Result.At {
+				entry.Edit, entry.Pair.LatencyMS = &t.Edits[k], nil
+			}
+		}
+	}
 }
 
 func rowOf(ctx context.Context, r transcript.Reader, id string) (*Row, error) {

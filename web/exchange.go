@@ -32,7 +32,6 @@ type transcriptPage struct {
 	Troubles []trouble
 	Tools    []tool
 	Edits    []edit
-	EditsRaw value
 }
 
 // tool is one tool that the model was offered.
@@ -44,9 +43,8 @@ type tool struct {
 
 // edit is one change that a replay made.
 type edit struct {
-	Op    string
-	At    string
-	Value value
+	CallID    string
+	Was, Text value
 }
 
 func (s *server) transcript(c *gin.Context) {
@@ -115,25 +113,9 @@ func toolOf(b *budget, it *transcript.Item, exchange string) tool {
 	return tool{Name: it.Name, Definition: v, Raw: raw}
 }
 
-// readEdits shows the edits of a take; what is not understood is shown raw.
+// readEdits shows the edits of a take.
 func (p *transcriptPage) readEdits(b *budget) {
-	if p.T.Edits == "" {
-		return
-	}
-	var edits []struct {
-		Op    string          `json:"op"`
-		At    string          `json:"at"`
-		Value json.RawMessage `json:"value"`
-	}
-	if json.Unmarshal([]byte(p.T.Edits), &edits) != nil {
-		p.EditsRaw = b.data(p.T.Edits, "", open)
-		return
-	}
-	for _, e := range edits {
-		if e.Op == "" && e.At == "" {
-			p.Edits, p.EditsRaw = nil, b.data(p.T.Edits, "", open)
-			return
-		}
-		p.Edits = append(p.Edits, edit{e.Op, e.At, b.field("", bytes.TrimSpace(e.Value), "").Value})
+	for _, e := range p.T.Edits {
+		p.Edits = append(p.Edits, edit{e.CallID, b.data(e.Was, "", open), b.data(e.Text, "", open)})
 	}
 }

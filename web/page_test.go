@@ -35,13 +35,13 @@ func transcriptOf(s string) *view.Transcript {
 	}
 	x := &view.Exchange{Row: row, Input: []transcript.Item{item(transcript.ToolDefinition)}}
 	t := &view.Transcript{Exchange: x, Missing: true, Parent: &row, Children: []view.Row{row, row}, Takes: []view.Row{row}, TakeOf: &row, Tools: []string{s},
-		Edits: `[{"op":` + quote(s) + `,"at":` + quote(s) + `,"value":` + quote(s) + `}]`}
+		Edits: []transcript.Edit{{Op: s, CallID: s, At: s, Was: s, Text: s}}}
 	for _, kind := range []transcript.Kind{transcript.System, transcript.MessageItem, transcript.Reasoning, transcript.Compaction, transcript.Other, transcript.Kind(s)} {
 		t.Entries = append(t.Entries, view.Entry{Item: item(kind), Place: place("request", "/"), Source: "x2"})
 	}
 	t.Entries = append(t.Entries,
 		view.Entry{Item: item(transcript.ToolCall), Place: place("request", "/a"), Source: "x1", Pair: pair(transcript.Unanswered)},
-		view.Entry{Item: fields, Place: call, Source: "x1", Batch: 2, Pair: pair(transcript.Paired), Result: &result, ResultSource: "x3", ResultNew: true, AlsoIn: []string{"x4"}},
+		view.Entry{Item: fields, Place: call, Source: "x1", Batch: 2, Pair: pair(transcript.Paired), Result: &result, ResultSource: "x3", ResultNew: true, AlsoIn: []string{"x4"}, Edit: &t.Edits[0]},
 		view.Entry{Item: fields, Place: place("request", "/b"), Source: "x2", Batch: 2, Pair: pair(transcript.Unanswered), New: true},
 		view.Entry{Item: result, Place: res, Source: "x2", Pair: pair(transcript.Duplicate)},
 		view.Entry{Item: result, Place: res, Source: "x2", Pair: pair(transcript.OrphanResult)},

@@ -45,6 +45,7 @@ type half struct {
 	New    bool
 	Server bool
 	Parts  int
+	Was    *value // what a replay replaced
 }
 
 // Loud tells whether something is wrong with the pair.
@@ -98,6 +99,10 @@ func (b *blocks) result(p *pair, e *view.Entry) {
 		}
 		p.Result = b.resultHalf(e.Result, *e.Pair.Result, e.ResultSource, !e.ResultNew && !e.Output)
 		p.Result.New = e.ResultNew && b.t.Parent != nil
+		if e.Edit != nil {
+			was := b.budget.data(e.Edit.Was, "", closed)
+			p.Result.Was, p.Result.New = &was, false
+		}
 	case e.Item.ServerSide:
 		p.State, p.Why = stateProvider, "The provider ran it and gave no result of its own."
 	case !e.Output:

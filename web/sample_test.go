@@ -192,7 +192,7 @@ func sampleStore(t testing.TB) *store.DB {
 	err := db.Update(context.Background(), func(tx transcript.Tx) error {
 		return tx.PutTake(&transcript.Take{
 			ID: "0196f0ab-0000-7000-8000-000000000001", Origin: captures[xSecond-1].ID, Exchange: captures[xTake-1].ID, CreatedAt: day,
-			Edits: `[{"op":"replace","at":"/messages/2/content/1/content","value":"ok\n--- FAIL: TestComma"}]`,
+			Edits: `[{"op":"set_result","call_id":"toolu_run","at":"/messages/2/content/1","was":"before","text":"ok\n--- FAIL: TestComma"}]`,
 		})
 	})
 	if err != nil {

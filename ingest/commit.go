@@ -4,16 +4,28 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/transcript"
 )
+
+// A Committer decodes, links and stores captures, and remembers the history
+// that they resend. The zero Committer is ready.
+type Committer struct {
+	memory dialect.Memory
+}
+
+// Commit does what a Committer does that remembers nothing from before.
+func Commit(ctx context.Context, store transcript.Store, captures []*transcript.Capture) ([]*transcript.Exchange, error) {
+	return new(Committer).Commit(ctx, store, captures)
+}
 
 // Commit decodes captures and stores them in one transaction, in the order
 // given. What is stored already is left as it is. It returns the exchanges that
 // are new.
-func Commit(ctx context.Context, store transcript.Store, captures []*transcript.Capture) ([]*transcript.Exchange, error) {
-	batch := make([]*decoded, 0, len(captures))
-	for _, c := range captures {
-		batch = append(batch, decode(c))
+func (c *Committer) Commit(ctx context.Context, store transcript.Store, captures []*transcript.Capture) ([]*transcript.Exchange, error) {
+	batch := make([]*decoded, len(captures))
+	for i := range captures {
+		batch[i] = c.decode(captures[i])
 	}
 	var stored []*transcript.Exchange
 	err := store.Update(ctx, func(tx transcript.Tx) error {
@@ -42,19 +54,24 @@ func Commit(ctx context.Context, store transcript.Store, captures []*transcript.
 func put(ctx context.Context, tx transcript.Tx, d *decoded) error {
 	e := d.exchange
 	var err error
-	if e.Request.Body, err = tx.PutBody(d.request.segments()); err != nil {
+	if e.Request.Body, err = d.request.store(tx, &e.Request); err != nil {
 		return err
 	}
-	if e.Response.Body, err = tx.PutBody(d.response.segments()); err != nil {
+	if e.Response.Body, err = d.response.store(tx, &e.Response); err != nil {
 		return err
 	}
-	parent, err := link(tx, d)
+	e.Lossy = e.Lossy || d.request.failed != nil || d.response.failed != nil
+	parent, err := link(ctx, tx, d)
 	if err != nil {
 		return err
 	}
-	e.Results = len(newResults(d))
+	brought := newResults(d)
+	e.Results = len(brought)
 	if err := tx.PutExchange(e); err != nil {
 		return err
 	}
-	return putCalls(ctx, tx, d, parent)
+	if err := putCalls(tx, d); err != nil {
+		return err
+	}
+	return putResults(ctx, tx, d, parent, brought)
 }

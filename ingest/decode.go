@@ -1,12 +1,7 @@
 package ingest
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
-	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -16,40 +11,30 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-const (
-	maxDecode = 64 << 20 // larger bodies are stored but not decoded
-	pieceSize = 1 << 20  // how a body that is not decoded is cut
-)
+// maxDecode is the size beyond which a body is stored but not decoded.
+const maxDecode = 64 << 20
 
 // decoded is a capture with its meaning, ready to be linked and stored.
 type decoded struct {
 	capture  *transcript.Capture
 	exchange *transcript.Exchange
 	turn     *transcript.Turn
+	keys     []transcript.Key // of the input
 	request  pieces
 	response pieces
 }
 
-// pieces is a body cut into the segments it is stored by: in memory with the
-// ends of its segments, or too large for that and read again from its source.
-type pieces struct {
-	source transcript.CapturedBody
-	body   []byte
-	cuts   []int
-}
-
 // decode reads a capture. It never fails: a body that cannot be read back makes
 // the exchange lossy and says why.
-func decode(c *transcript.Capture) *decoded {
+func (m *Committer) decode(c *transcript.Capture) *decoded {
 	d := &decoded{capture: c, exchange: newExchange(c)}
 	e := d.exchange
-	d.request = d.read(c.Request, &e.Request)
-	d.response = d.read(c.Response, &e.Response)
+	d.request = readPieces(c.Request, &e.Request)
+	d.response = readPieces(c.Response, &e.Response)
 	w := &dialect.Wire{Method: c.Method, URL: c.URL, RequestHeader: c.RequestHeader, ResponseHeader: c.ResponseHeader, Status: c.Status}
 	w.Request = d.plain(&e.Request, d.request)
 	w.Response = d.plain(&e.Response, d.response)
-	e.Dialect = dialect.Recognise(w)
-	d.turn = dialect.Decode(e.Dialect, w)
+	e.Dialect, d.turn = understand(w)
 	if e.Request.ContentEncoding == "" && d.request.body != nil {
 		d.request.cuts = dialect.Split(e.Dialect, d.request.body)
 	}
@@ -57,13 +42,17 @@ func decode(c *transcript.Capture) *decoded {
 	return d
 }
 
-func (d *decoded) read(b transcript.CapturedBody, m *transcript.Message) pieces {
-	p, err := readBody(b, m)
-	if err != nil {
-		d.exchange.Lossy = true
-		m.DecodeError = fmt.Sprintf("read recorded body: %v", err)
-	}
-	return p
+// understand decodes an exchange. A fault in a decoder must not end recording:
+// what it cannot take is kept raw.
+func understand(w *dialect.Wire) (d transcript.Dialect, turn *transcript.Turn) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			d = transcript.Unknown
+			turn = &transcript.Turn{Dialect: d, FirstContentAt: -1, Warnings: []string{fmt.Sprintf("the decoder failed: %v", fault)}}
+		}
+	}()
+	d = dialect.Recognise(w)
+	return d, dialect.Decode(d, w)
 }
 
 func newExchange(c *transcript.Capture) *transcript.Exchange {
@@ -89,36 +78,6 @@ func encoding(header map[string][]string) string {
 	return ""
 }
 
-// readBody reads and measures one side. A body over maxDecode is measured
-// without being held.
-func readBody(b transcript.CapturedBody, m *transcript.Message) (pieces, error) {
-	if b == nil || b.Size() == 0 {
-		sum := sha256.Sum256(nil)
-		m.SHA256 = hex.EncodeToString(sum[:])
-		return pieces{}, nil
-	}
-	r, err := b.Open()
-	if err != nil {
-		return pieces{}, err
-	}
-	defer r.Close()
-	h := sha256.New()
-	p := pieces{source: b}
-	if b.Size() > maxDecode {
-		m.DecodeError = fmt.Sprintf("not decoded: the body has %d bytes, more than %d", b.Size(), maxDecode)
-		m.Bytes, err = io.Copy(h, r)
-	} else {
-		p.body = make([]byte, b.Size())
-		var n int
-		n, err = io.ReadFull(r, p.body)
-		p.body = p.body[:n]
-		h.Write(p.body)
-		m.Bytes = int64(n)
-	}
-	m.SHA256 = hex.EncodeToString(h.Sum(nil))
-	return p, err
-}
-
 // plain undoes the content encoding of one side.
 func (d *decoded) plain(m *transcript.Message, p pieces) []byte {
 	if m.ContentEncoding == "" || m.ContentEncoding == "identity" || len(p.body) == 0 {
@@ -129,51 +88,6 @@ func (d *decoded) plain(m *transcript.Message, p pieces) []byte {
 		m.DecodeError = fmt.Sprintf("decode %s: %v", m.ContentEncoding, err)
 	}
 	return text
-}
-
-// segments gives the pieces in order.
-func (p *pieces) segments() iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		if p.body != nil {
-			p.inMemory(yield)
-			return
-		}
-		if p.source == nil {
-			return
-		}
-		r, err := p.source.Open()
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer r.Close()
-		for buf := make([]byte, pieceSize); ; {
-			n, err := io.ReadFull(r, buf)
-			if n > 0 && !yield(buf[:n], nil) {
-				return
-			}
-			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-				return
-			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-		}
-	}
-}
-
-func (p *pieces) inMemory(yield func([]byte, error) bool) {
-	start := 0
-	for _, end := range p.cuts {
-		if end > start && !yield(p.body[start:end], nil) {
-			return
-		}
-		start = end
-	}
-	if start < len(p.body) {
-		yield(p.body[start:], nil)
-	}
 }
 
 // describe fills what the exchange says of its turn.

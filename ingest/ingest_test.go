@@ -206,13 +206,192 @@ func TestCommit_SaysHowAnExchangeEnded(t *testing.T) {
 
 func TestCommit_FollowsAClientThatRewritesItsHistory(t *testing.T) {
 	db := mustOpen(t)
-	reply := strings.Replace(chatReply, `"Weather?"`, `"What is the weather, please?"`, 1)
-	stored := commit(t, db, capture(1, "/v1/chat/completions", chatAsk, chatCall), capture(2, "/v1/chat/completions", reply, chatAnswer))
-	if l := stored[1].Link; l.Parent != stored[0].ID || l.By != "call" || l.Run != stored[0].Link.Run || !strings.Contains(l.Evidence, "call_b") {
+	minted := strings.NewReplacer("call_a", "call_Qz81hTn4Ka", "call_b", "call_7fLm20XcPq", `"Weather?"`, `"Weather, please?"`)
+	stored := commit(t, db, capture(1, "/v1/chat/completions", chatAsk, strings.NewReplacer("call_a", "call_Qz81hTn4Ka", "call_b", "call_7fLm20XcPq").Replace(chatCall)),
+		capture(2, "/v1/chat/completions", minted.Replace(chatReply), chatAnswer))
+	if l := stored[1].Link; l.Parent != stored[0].ID || l.By != "call" || l.Run != stored[0].Link.Run || !strings.Contains(l.Evidence, "call_7fLm20XcPq") {
 		t.Errorf("link = %+v, want a child of %s by the call that it repeats", l, stored[0].ID)
 	}
 	calls, err := db.Calls(context.Background(), []string{stored[0].ID})
 	if err != nil || len(calls) != 2 || len(calls[0].Results) != 1 || len(calls[1].Results) != 1 {
 		t.Fatalf("calls = %+v, %v; want two with their results", calls, err)
+	}
+}
+
+// answered is how many results each recorded call of an exchange has.
+func answered(t *testing.T, db *store.DB, exchange string) []int {
+	t.Helper()
+	calls, err := db.Calls(context.Background(), []string{exchange})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n []int
+	for _, c := range calls {
+		n = append(n, len(c.Results))
+	}
+	return n
+}
+
+// chatTurn is a message list and an answer in which calls have counted ids.
+func chatAnswerWith(calls ...string) string {
+	return fmt.Sprintf(`{"id":"c","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[%s]},"finish_reason":"tool_calls"}]}`, strings.Join(calls, ","))
+}
+
+func chatCalls(ids ...string) []string {
+	var calls []string
+	for _, id := range ids {
+		calls = append(calls, fmt.Sprintf(`{"id":%q,"type":"function","function":{"name":"ls","arguments":"{}"}}`, id))
+	}
+	return calls
+}
+
+func chatRequest(messages ...string) string {
+	return `{"model":"m","messages":[` + strings.Join(messages, ",") + `]}`
+}
+
+func assistant(calls ...string) string {
+	return `{"role":"assistant","content":null,"tool_calls":[` + strings.Join(calls, ",") + `]}`
+}
+
+func user(text string) string { return fmt.Sprintf(`{"role":"user","content":%q}`, text) }
+
+func tool(id, text string) string {
+	return fmt.Sprintf(`{"role":"tool","tool_call_id":%q,"content":%q}`, id, text)
+}
+
+func TestCommit_CountedCallIDsDoNotJoinStrangers(t *testing.T) {
+	const path = "/v1/chat/completions"
+	db := mustOpen(t)
+	call := chatCalls("call_0")
+	stored := commit(t, db,
+		capture(1, path, chatRequest(user("One task")), chatAnswerWith(call...)),
+		capture(2, path, chatRequest(user("Another, not recorded before"), assistant(call...), tool("call_0", "x")), chatAnswer))
+	if stored[1].Link.Parent != "" || stored[1].Link.Run == stored[0].Link.Run {
+		t.Errorf("link = %+v, want a run of its own", stored[1].Link)
+	}
+	if got := answered(t, db, stored[0].ID); got[0] != 0 {
+		t.Errorf("the call of a stranger has %d results", got[0])
+	}
+}
+
+func TestCommit_ARepeatedCallNeverLeavesTheRunOfItsHistory(t *testing.T) {
+	const path = "/v1/chat/completions"
+	db := mustOpen(t)
+	own, other := chatCalls("call_1"), chatCalls("call_0")
+	stored := commit(t, db,
+		capture(1, path, chatRequest(user("A")), chatAnswerWith(own...)),
+		capture(2, path, chatRequest(user("B")), chatAnswerWith(other...)),
+		capture(3, path, chatRequest(user("A"), assistant(own...), tool("call_1", "x"), assistant(other...), tool("call_0", "injected")), chatAnswer))
+	if stored[2].Link.Parent != stored[0].ID || stored[2].Link.By != "history" {
+		t.Errorf("link = %+v, want a child of %s by history", stored[2].Link, stored[0].ID)
+	}
+	if got := answered(t, db, stored[1].ID); got[0] != 0 {
+		t.Error("a stranger's call was given a result")
+	}
+}
+
+func TestCommit_ALabelDecidesBetweenEqualHistories(t *testing.T) {
+	const path = "/v1/chat/completions"
+	db := mustOpen(t)
+	label := func(c *transcript.Capture, l string) *transcript.Capture { c.Label = l; return c }
+	call := chatCalls("call_0")
+	next := chatRequest(user("Go"), assistant(call...), tool("call_0", "x"))
+	stored := commit(t, db,
+		label(capture(1, path, chatRequest(user("Go")), chatAnswerWith(call...)), "a"),
+		label(capture(2, path, chatRequest(user("Go")), chatAnswerWith(call...)), "b"),
+		label(capture(3, path, next, chatAnswer), "a"), label(capture(4, path, next, chatAnswer), "b"))
+	if stored[2].Link.Parent != stored[0].ID || stored[3].Link.Parent != stored[1].ID {
+		t.Errorf("parents %s and %s, want each of its own label", stored[2].Link.Parent, stored[3].Link.Parent)
+	}
+}
+
+func TestCommit_AReplayDoesNotTakeOverTheLiveAgent(t *testing.T) {
+	const path = "/v1/chat/completions"
+	db := mustOpen(t)
+	call := chatCalls("call_0")
+	stored := commit(t, db,
+		capture(1, path, chatRequest(user("Go")), chatAnswerWith(call...)), capture(2, path, chatRequest(user("Go")), chatAnswerWith(call...)))
+	err := db.Update(context.Background(), func(tx transcript.Tx) error {
+		return tx.PutTake(&transcript.Take{ID: "0190a000-0000-7000-8000-0000000000f0", Origin: stored[0].ID, Exchange: stored[1].ID, Edits: "[]"})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := commit(t, db, capture(3, path, chatRequest(user("Go"), assistant(call...), tool("call_0", "x")), chatAnswer))[0]
+	if next.Link.Parent != stored[0].ID {
+		t.Errorf("parent = %s, want the agent's own step %s", next.Link.Parent, stored[0].ID)
+	}
+}
+
+func TestCommit_EqualCallsKeepTheirOwnResults(t *testing.T) {
+	const path = "/v1/chat/completions"
+	tests := []struct {
+		name    string
+		results []string
+		want    []int
+	}{
+		{"both answered", []string{tool("", "one"), tool("", "two")}, []int{1, 1}},
+		{"only the first", []string{tool("", "one")}, []int{1, 0}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			db := mustOpen(t)
+			calls := chatCalls("", "")
+			stored := commit(t, db, capture(1, path, chatRequest(user("Go")), chatAnswerWith(calls...)),
+				capture(2, path, chatRequest(append([]string{user("Go"), assistant(calls...)}, tt.results...)...), chatAnswer))
+			got := answered(t, db, stored[0].ID)
+			if len(got) != 2 || got[0] != tt.want[0] || got[1] != tt.want[1] {
+				t.Errorf("results = %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestCommit_ADoubledResultGoesToNoOtherCall(t *testing.T) {
+	const path = "/v1/chat/completions"
+	db := mustOpen(t)
+	call := chatCalls("call_0")
+	first := []string{user("Go"), assistant(call...), tool("call_0", "r1")}
+	second := append(append([]string{}, first...), assistant(call...), tool("call_0", "r2"), tool("call_0", "r2 again"))
+	stored := commit(t, db,
+		capture(1, path, chatRequest(user("Go")), chatAnswerWith(call...)),
+		capture(2, path, chatRequest(first...), chatAnswerWith(call...)),
+		capture(3, path, chatRequest(second...), chatAnswer))
+	for i, want := range []string{"/messages/2", "/messages/4"} {
+		calls, err := db.Calls(context.Background(), []string{stored[i].ID})
+		if err != nil || len(calls) != 1 || len(calls[0].Results) != 1 || calls[0].Results[0].At != want {
+			t.Errorf("x%d: calls = %+v (%v), want one result at %s", i+1, calls, err, want)
+		}
+	}
+}
+
+// broken is a body whose second half cannot be read.
+type broken int64
+
+func (b broken) Size() int64 { return int64(b) }
+func (b broken) Open() (io.ReadCloser, error) {
+	return io.NopCloser(io.MultiReader(io.LimitReader(zeros{}, int64(b)/2), failing{})), nil
+}
+
+type (
+	zeros   struct{}
+	failing struct{}
+)
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+func (failing) Read([]byte) (int, error) { return 0, fmt.Errorf("input/output error") }
+
+func TestCommit_AnUnreadableBodyStopsNobodyElse(t *testing.T) {
+	for _, size := range []int64{1000, 65 << 20} {
+		db := mustOpen(t)
+		bad := capture(1, "/v1/chat/completions", chatAsk, chatCall)
+		bad.Response = broken(size)
+		stored := commit(t, db, bad, capture(2, "/v1/chat/completions", chatAsk, chatCall))
+		if len(stored) != 2 || !stored[0].Lossy || stored[0].Response.DecodeError == "" || stored[0].Response.Bytes != size/2 || stored[1].Lossy {
+			t.Errorf("size %d: %d stored, first lossy %v with %d bytes (%s)", size, len(stored), stored[0].Lossy, stored[0].Response.Bytes, stored[0].Response.DecodeError)
+		}
+		if problems, err := db.Verify(context.Background(), nil); err != nil || len(problems) != 0 {
+			t.Errorf("size %d: verify finds %v (%v)", size, problems, err)
+		}
 	}
 }

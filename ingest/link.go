@@ -1,9 +1,9 @@
 package ingest
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -11,75 +11,140 @@ import (
 // candidates bounds how many exchanges with the same history are looked at.
 const candidates = 32
 
+// linker finds the exchange that one continues.
+type linker struct {
+	ctx context.Context
+	tx  transcript.Tx
+	d   *decoded
+	run string // of the label that the exchange came with, "" for none
+}
+
 // link finds the exchange that this one continues and sets its place in the
 // history. Strongest evidence first: an answer named by its id, then the
 // longest history that this input begins with, then a call that it repeats.
-func link(tx transcript.Tx, d *decoded) (*transcript.Exchange, error) {
-	l := &d.exchange.Link
-	parent, err := byResponseID(tx, d)
+func link(ctx context.Context, tx transcript.Tx, d *decoded) (*transcript.Exchange, error) {
+	k := &linker{ctx: ctx, tx: tx, d: d}
+	if d.capture.Label != "" {
+		run, err := tx.RunByLabel(d.capture.Label, d.exchange.StartedAt)
+		if err != nil {
+			return nil, err
+		}
+		k.run = run.ID
+	}
+	parent, err := k.parent()
 	if err != nil {
 		return nil, err
 	}
-	from, base := transcript.Node{}, 0
 	if parent != nil {
-		from, base = parent.Link.OutNode, parent.Link.OutLen
-		l.By, l.Evidence = "previous_response_id", d.turn.PreviousID
+		d.exchange.Link.Parent = parent.ID
 	}
-	nodes := transcript.Chain(from, d.turn.Input)
-	if parent == nil {
-		if parent, err = byHistory(tx, d, nodes); err != nil {
-			return nil, err
-		}
-	}
-	if l.By != "previous_response_id" {
-		if parent, err = byCall(tx, d, parent); err != nil {
-			return nil, err
-		}
-	}
-	place(d, from, base, nodes)
-	if parent != nil {
-		l.Parent = parent.ID
-	}
-	return parent, setRun(tx, d, parent)
+	return parent, k.setRun(parent)
 }
 
-func byResponseID(tx transcript.Tx, d *decoded) (*transcript.Exchange, error) {
-	if d.turn.PreviousID == "" {
+func (k *linker) parent() (*transcript.Exchange, error) {
+	parent, err := k.byResponseID()
+	if err != nil {
+		return nil, err
+	}
+	if parent != nil {
+		nodes := transcript.Chain(parent.Link.OutNode, k.d.turn.Input)
+		place(k.d, parent.Link.OutNode, parent.Link.OutLen, nodes)
+		return parent, nil
+	}
+	nodes := transcript.Chain(transcript.Node{}, k.d.turn.Input)
+	place(k.d, transcript.Node{}, 0, nodes)
+	if parent, err = k.byHistory(nodes); err != nil {
+		return nil, err
+	}
+	return k.byCall(parent)
+}
+
+func (k *linker) byResponseID() (*transcript.Exchange, error) {
+	id := k.d.turn.PreviousID
+	if id == "" {
 		return nil, nil
 	}
-	parent, err := tx.ByResponseID(d.turn.PreviousID)
+	parent, err := k.tx.ByResponseID(id)
 	if errors.Is(err, transcript.ErrNotFound) {
-		d.exchange.Warnings = append(d.exchange.Warnings, fmt.Sprintf("the history before %s was not recorded", d.turn.PreviousID))
+		k.d.exchange.Warnings = append(k.d.exchange.Warnings, fmt.Sprintf("the history before %s was not recorded", id))
 		return nil, nil
+	}
+	if err == nil {
+		k.d.exchange.Link.By, k.d.exchange.Link.Evidence = "previous_response_id", id
 	}
 	return parent, err
 }
 
 // byHistory finds the longest prefix of the input that is some exchange's
-// history with its output. Of equals it takes the latest that nothing extends
-// yet, and says that it was a choice.
-func byHistory(tx transcript.Tx, d *decoded, nodes []transcript.Node) (*transcript.Exchange, error) {
-	l := &d.exchange.Link
+// history with its output.
+func (k *linker) byHistory(nodes []transcript.Node) (*transcript.Exchange, error) {
+	l := &k.d.exchange.Link
 	for n := len(nodes); n > 0; n-- {
-		found, err := tx.ByOutNode(nodes[n-1], candidates)
+		found, err := k.tx.ByOutNode(nodes[n-1], candidates)
 		if err != nil {
 			return nil, err
 		}
-		if len(found) == 0 {
+		parent, of, err := k.choose(found)
+		if err != nil {
+			return nil, err
+		}
+		if parent == nil {
 			continue
-		}
-		parent, err := unextended(tx, found)
-		if err != nil {
-			return nil, err
 		}
 		l.By, l.Shared = "history", n
 		l.Evidence = fmt.Sprintf("the first %d items are x%d's history and output", n, parent.N)
-		if len(found) > 1 {
-			l.Evidence += fmt.Sprintf("; ambiguous: %d exchanges have that history", len(found))
+		if of > 1 {
+			l.Evidence += fmt.Sprintf("; ambiguous: %d exchanges have that history", of)
 		}
 		return parent, nil
 	}
 	return nil, nil
+}
+
+// choose takes one of several exchanges, newest first, that fit as well: of the
+// same label if the exchange has one, rather no replay, rather one that nothing
+// continues yet, rather the latest. of says how many there were to choose from.
+func (k *linker) choose(found []*transcript.Exchange) (best *transcript.Exchange, of int, err error) {
+	if k.run != "" {
+		found = slices.DeleteFunc(found, func(e *transcript.Exchange) bool { return e.Link.Run != k.run })
+	}
+	if len(found) < 2 {
+		return first(found), len(found), nil
+	}
+	bestScore := -1
+	for _, e := range found {
+		score, err := k.score(e)
+		if err != nil {
+			return nil, 0, err
+		}
+		if score > bestScore {
+			best, bestScore = e, score
+		}
+	}
+	return best, len(found), nil
+}
+
+func first(found []*transcript.Exchange) *transcript.Exchange {
+	if len(found) == 0 {
+		return nil
+	}
+	return found[0]
+}
+
+func (k *linker) score(e *transcript.Exchange) (int, error) {
+	takes, err := k.tx.Takes(k.ctx, e.ID)
+	if err != nil {
+		return 0, err
+	}
+	extended, err := k.tx.Extended(e.ID)
+	score := 0
+	if !slices.ContainsFunc(takes, func(t transcript.Take) bool { return t.Exchange == e.ID }) {
+		score += 2
+	}
+	if !extended {
+		score++
+	}
+	return score, err
 }
 
 // echoes bounds how many calls of a history are looked up one by one.
@@ -87,50 +152,70 @@ const echoes = 16
 
 // byCall finds the answer whose call the request repeats, same id, name and
 // arguments, beyond what parent's history covers: clients that leave out or
-// rewrite texts of their history still send calls as they got them. It gives
-// parent if there is none.
-func byCall(tx transcript.Tx, d *decoded, parent *transcript.Exchange) (*transcript.Exchange, error) {
-	items, where, tried := d.turn.Input, chainIndex(d.turn.Input), 0
+// rewrite texts of their history still send calls as they got them. Ids that
+// count (call_0, functions.x:0) come back in strangers' conversations, so
+// without a parent only an id that looks minted is evidence, and with one only
+// an answer of its run. It gives parent if there is none.
+func (k *linker) byCall(parent *transcript.Exchange) (*transcript.Exchange, error) {
+	l := &k.d.exchange.Link
+	items, where, tried := k.d.turn.Input, chainIndex(k.d.turn.Input), 0
 	for i := len(items) - 1; i >= 0 && tried < echoes; i-- {
 		if items[i].Kind != transcript.ToolCall || items[i].ServerSide || items[i].CallID == "" {
 			continue
 		}
-		if where[i] < d.exchange.Link.Shared {
+		if where[i] < l.Shared {
 			break
 		}
+		if parent == nil && !minted(items[i].CallID) {
+			continue
+		}
 		tried++
-		found, err := tx.Callers(transcript.KeyOf(&items[i]), candidates)
+		found, err := k.tx.Callers(transcript.KeyOf(&items[i]), candidates)
 		if err != nil {
 			return nil, err
 		}
-		if len(found) == 0 {
-			continue
+		if parent != nil {
+			found = slices.DeleteFunc(found, func(e *transcript.Exchange) bool { return e.Link.Run != parent.Link.Run })
 		}
-		if parent, err = unextended(tx, found); err != nil {
+		caller, of, err := k.choose(found)
+		if err != nil {
 			return nil, err
 		}
-		l := &d.exchange.Link
-		l.By, l.Shared = "call", where[i]+1
-		l.Evidence = fmt.Sprintf("call %s is x%d's, though the history before it differs", items[i].CallID, parent.N)
-		if len(found) > 1 {
-			l.Evidence += fmt.Sprintf("; ambiguous: %d answers hold that call", len(found))
+		if caller == nil {
+			continue
 		}
-		return parent, nil
+		l.By, l.Shared = "call", where[i]+1
+		l.Evidence = fmt.Sprintf("call %s is x%d's, though the history before it differs", items[i].CallID, caller.N)
+		if of > 1 {
+			l.Evidence += fmt.Sprintf("; ambiguous: %d answers hold that call", of)
+		}
+		return caller, nil
 	}
 	return parent, nil
 }
 
-func unextended(tx transcript.Tx, found []*transcript.Exchange) (*transcript.Exchange, error) {
-	for _, e := range found {
-		extended, err := tx.Extended(e.ID)
-		if err != nil {
-			return nil, err
+// mintedRun is how many letters and digits in a row make an id look random.
+const mintedRun = 8
+
+// minted tells whether a call id looks random rather than counted: it holds a
+// long run of letters and digits with both among them.
+func minted(id string) bool {
+	run, letters, digits := 0, false, false
+	for i := range len(id) {
+		switch c := id[i]; {
+		case c >= '0' && c <= '9':
+			digits = true
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
+			letters = true
+		default:
+			run, letters, digits = 0, false, false
+			continue
 		}
-		if !extended {
-			return e, nil
+		if run++; run >= mintedRun && letters && digits {
+			return true
 		}
 	}
-	return found[0], nil
+	return false
 }
 
 // place sets the nodes before and after the output. There is always one after
@@ -142,7 +227,7 @@ func place(d *decoded, from transcript.Node, base int, nodes []transcript.Node) 
 		l.InNode = nodes[len(nodes)-1]
 	}
 	l.InLen = base + len(nodes)
-	out := transcript.Chain(l.InNode, d.turn.Output)
+	out := transcript.Chain(l.InNode, transcript.Keys(d.turn.Output))
 	l.OutLen = l.InLen + len(out)
 	if len(out) > 0 {
 		l.OutNode = out[len(out)-1]
@@ -151,43 +236,23 @@ func place(d *decoded, from transcript.Node, base int, nodes []transcript.Node) 
 	}
 }
 
-func setRun(tx transcript.Tx, d *decoded, parent *transcript.Exchange) error {
-	l := &d.exchange.Link
-	if d.capture.Label != "" {
-		run, err := tx.RunByLabel(d.capture.Label, d.exchange.StartedAt)
-		if err != nil {
-			return err
-		}
-		l.Run = run.ID
+func (k *linker) setRun(parent *transcript.Exchange) error {
+	l := &k.d.exchange.Link
+	switch {
+	case k.run != "":
+		l.Run = k.run
 		if parent == nil {
 			l.By = "label"
 		}
 		return nil
-	}
-	if parent != nil {
+	case parent != nil:
 		l.Run = parent.Link.Run
 		return nil
 	}
-	run, err := tx.NewRun(d.exchange.StartedAt)
+	run, err := k.tx.NewRun(k.d.exchange.StartedAt)
 	if err != nil {
 		return err
 	}
 	l.Run = run.ID
 	return nil
-}
-
-// putCalls stores the calls of the answer, and the results that the request
-// brought for calls of earlier answers.
-func putCalls(ctx context.Context, tx transcript.Tx, d *decoded, parent *transcript.Exchange) error {
-	for i := range d.turn.Output {
-		it := &d.turn.Output[i]
-		if it.Kind != transcript.ToolCall || it.ServerSide {
-			continue
-		}
-		row := transcript.CallRow{Exchange: d.exchange.ID, Key: transcript.KeyOf(it), At: it.At, CallID: it.CallID, Name: it.Name}
-		if err := tx.PutCall(row); err != nil {
-			return err
-		}
-	}
-	return putResults(ctx, tx, d, parent)
 }

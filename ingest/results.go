@@ -2,51 +2,105 @@ package ingest
 
 import (
 	"context"
-	"slices"
 
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// putResults joins the results that are new in this request to the recorded
-// answers that asked for them. It goes from the last to the first, as the
-// answers are searched from the latest: equal calls keep their order.
-func putResults(ctx context.Context, tx transcript.Tx, d *decoded, parent *transcript.Exchange) error {
+// putCalls stores the calls of the answer, and the results that the request
+// brought for calls of earlier answers.
+func putCalls(ctx context.Context, tx transcript.Tx, d *decoded, parent *transcript.Exchange) error {
+	for i := range d.turn.Output {
+		it := &d.turn.Output[i]
+		if it.Kind != transcript.ToolCall || it.ServerSide {
+			continue
+		}
+		row := transcript.CallRow{Exchange: d.exchange.ID, Key: transcript.KeyOf(it), At: it.At, CallID: it.CallID, Name: it.Name}
+		if err := tx.PutCall(row); err != nil {
+			return err
+		}
+	}
 	if parent == nil {
 		return nil
 	}
-	items := d.turn.Input
-	calls := map[int]int{}
-	for _, m := range transcript.PairItems(items) {
-		if m.Result >= 0 && m.Call >= 0 {
-			calls[m.Result] = m.Call
+	r := results{d: d, tx: tx, callers: callers{ctx: ctx, tx: tx, next: parent}}
+	return r.put()
+}
+
+// results joins the results that are new in a request to the recorded answers
+// that asked for them.
+type results struct {
+	d       *decoded
+	tx      transcript.Tx
+	callers callers
+}
+
+// put goes through the calls from the last to the first, as the answers are
+// searched from the latest. A call without a result takes its answer's row too,
+// so that of equal calls each finds its own.
+func (r *results) put() error {
+	items := r.d.turn.Input
+	answers, orphans, first := r.answers()
+	for i := len(items) - 1; i >= first; i-- {
+		if items[i].Kind != transcript.ToolCall || items[i].ServerSide {
+			continue
+		}
+		row, asked, err := r.callers.byKey(transcript.KeyOf(&items[i]))
+		if err != nil {
+			return err
+		}
+		if answer, ok := answers[i]; ok && row != nil {
+			if err := r.store(&items[answer], row, asked); err != nil {
+				return err
+			}
 		}
 	}
-	callers := callers{ctx: ctx, tx: tx, next: parent}
-	for _, i := range slices.Backward(newResults(d)) {
-		same := func(row *transcript.CallRow) bool { return row.CallID == items[i].CallID }
-		if call, ok := calls[i]; ok {
-			key := transcript.KeyOf(&items[call])
-			same = func(row *transcript.CallRow) bool { return row.Key == key }
-		}
-		row, asked, err := callers.take(same)
+	for i := len(orphans) - 1; i >= 0; i-- { // their calls are in a history that the provider holds
+		row, asked, err := r.callers.byID(items[orphans[i]].CallID)
 		if err != nil {
 			return err
 		}
 		if row == nil {
 			continue
 		}
-		result := transcript.ResultRow{Exchange: d.exchange.ID, At: items[i].At, By: "id", IsError: items[i].IsError}
-		if items[i].CallID == "" {
-			result.By = "position"
-		}
-		if !asked.EndedAt.IsZero() {
-			result.LatencyMS = max(0, float64(d.exchange.StartedAt.Sub(asked.EndedAt).Microseconds())/1000)
-		}
-		if err := tx.PutResult(row.Exchange, row.At, result); err != nil {
+		if err := r.store(&items[orphans[i]], row, asked); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// answers gives the new results by the call that they answer, those without a
+// call in the request, and the first call that has a new result. A second
+// result for the same call is left to whoever reads the request.
+func (r *results) answers() (answers map[int]int, orphans []int, first int) {
+	items := r.d.turn.Input
+	fresh := map[int]bool{}
+	for _, i := range newResults(r.d) {
+		fresh[i] = true
+	}
+	answers, first = map[int]int{}, len(items)
+	for _, m := range transcript.PairItems(items) {
+		switch {
+		case m.Result < 0 || !fresh[m.Result]:
+		case m.State == transcript.Paired:
+			answers[m.Call] = m.Result
+			first = min(first, m.Call)
+		case m.State == transcript.OrphanResult:
+			orphans = append(orphans, m.Result)
+		}
+	}
+	return answers, orphans, first
+}
+
+func (r *results) store(it *transcript.Item, row *transcript.CallRow, asked *transcript.Exchange) error {
+	result := transcript.ResultRow{Exchange: r.d.exchange.ID, At: it.At, By: "id", IsError: it.IsError}
+	if it.CallID == "" {
+		result.By = "position"
+	}
+	if !asked.EndedAt.IsZero() {
+		result.LatencyMS = max(0, float64(r.d.exchange.StartedAt.Sub(asked.EndedAt).Microseconds())/1000)
+	}
+	return r.tx.PutResult(row.Exchange, row.At, result)
 }
 
 // newResults gives the tool results that the history before did not hold.
@@ -72,59 +126,4 @@ func chainIndex(items []transcript.Item) []int {
 		}
 	}
 	return where
-}
-
-// farthest bounds how many answers back the call of a result is looked for.
-const farthest = 64
-
-// callers are the recorded answers of a conversation, latest first, read as
-// far up as is needed: most results answer the step just before.
-type callers struct {
-	ctx  context.Context
-	tx   transcript.Tx
-	next *transcript.Exchange // not read yet
-	line []caller
-}
-
-type caller struct {
-	exchange *transcript.Exchange
-	calls    []transcript.CallRow
-	taken    []bool
-}
-
-// take finds the latest call that fits and is not taken; nil if there is none.
-func (c *callers) take(fits func(*transcript.CallRow) bool) (*transcript.CallRow, *transcript.Exchange, error) {
-	for n := 0; n < farthest; n++ {
-		if n == len(c.line) {
-			if c.next == nil {
-				break
-			}
-			if err := c.read(); err != nil {
-				return nil, nil, err
-			}
-		}
-		at := c.line[n]
-		for i := len(at.calls) - 1; i >= 0; i-- {
-			if !at.taken[i] && fits(&at.calls[i]) {
-				at.taken[i] = true
-				return &at.calls[i], at.exchange, nil
-			}
-		}
-	}
-	return nil, nil, nil
-}
-
-// read reads the calls of the next answer up.
-func (c *callers) read() error {
-	e := c.next
-	calls, err := c.tx.Calls(c.ctx, []string{e.ID})
-	if err != nil {
-		return err
-	}
-	c.line = append(c.line, caller{e, calls, make([]bool, len(calls))})
-	c.next = nil
-	if e.Link.Parent != "" {
-		c.next, err = c.tx.Exchange(c.ctx, e.Link.Parent)
-	}
-	return err
 }

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"iter"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -12,7 +13,7 @@ import (
 
 const (
 	groupSize  = 256                    // captures in one transaction at most
-	groupBytes = 32 << 20               // and about so many bytes of bodies
+	groupBytes = 16 << 20               // and about so many bytes of bodies
 	retryFirst = 100 * time.Millisecond // wait after a commit that did not work, doubled each time
 	retryMost  = 5 * time.Second
 )
@@ -29,19 +30,21 @@ type Runner struct {
 	Spool *recorder.Spool
 	Log   *slog.Logger
 
-	committed atomic.Int64
-	failures  atomic.Int64
+	committed  atomic.Int64
+	modelCalls atomic.Int64
+	failures   atomic.Int64
 }
 
 // Stats counts what a runner did.
 type Stats struct {
-	Committed int64 `json:"committed"` // exchanges
-	Failures  int64 `json:"failures"`  // commits that had to be tried again
+	Committed  int64 `json:"committed"`   // exchanges
+	ModelCalls int64 `json:"model_calls"` // those of them in a known dialect; of this process alone
+	Failures   int64 `json:"failures"`    // commits that had to be tried again
 }
 
 // Stats tells what was done so far.
 func (r *Runner) Stats() Stats {
-	return Stats{Committed: r.committed.Load(), Failures: r.failures.Load()}
+	return Stats{Committed: r.committed.Load(), ModelCalls: r.modelCalls.Load(), Failures: r.failures.Load()}
 }
 
 // Run commits until ctx ends. Records that it holds then stay in the spool.
@@ -49,9 +52,14 @@ func (r *Runner) Run(ctx context.Context) {
 	records := make(chan *recorder.Record, groupSize)
 	go r.pump(ctx, records)
 	for first := range records {
-		group := gather(first, records)
-		if !r.commit(ctx, group) {
+		stored, ok := r.commit(ctx, gather(first, records))
+		if !ok {
 			return
+		}
+		for _, e := range stored {
+			if e.Dialect != transcript.Unknown {
+				r.modelCalls.Add(1)
+			}
 		}
 	}
 }
@@ -98,58 +106,64 @@ func size(r *recorder.Record) int64 {
 }
 
 // Take commits records that are not in the spool's own queue, such as those of
-// a process that crashed.
-func (r *Runner) Take(ctx context.Context, records []*recorder.Record) bool {
-	for len(records) > 0 {
-		n := min(len(records), groupSize)
-		if !r.commit(ctx, records[:n]) {
+// a process that crashed. It says false if ctx ended before all were stored.
+func (r *Runner) Take(ctx context.Context, records iter.Seq[*recorder.Record]) bool {
+	var group []*recorder.Record
+	var bytes int64
+	flush := func() bool {
+		_, ok := r.commit(ctx, group)
+		group, bytes = nil, 0
+		return ok
+	}
+	for rec := range records {
+		group, bytes = append(group, rec), bytes+size(rec)
+		if (len(group) == groupSize || bytes >= groupBytes) && !flush() {
 			return false
 		}
-		records = records[n:]
 	}
-	return true
+	return len(group) == 0 || flush()
 }
 
 // commit stores a group and releases its spool space, trying again until it
 // works or ctx ends.
-func (r *Runner) commit(ctx context.Context, group []*recorder.Record) bool {
+func (r *Runner) commit(ctx context.Context, group []*recorder.Record) ([]*transcript.Exchange, bool) {
 	captures := make([]*transcript.Capture, len(group))
 	for i := range group {
 		captures[i] = &group[i].Capture
 	}
 	for wait := retryFirst; ; wait = min(2*wait, retryMost) {
-		n, err := r.try(ctx, captures)
+		stored, err := r.try(ctx, captures)
 		if err == nil {
-			r.committed.Add(int64(n))
+			r.committed.Add(int64(len(stored)))
 			r.release(group)
-			return true
+			return stored, true
 		}
 		if ctx.Err() != nil {
-			return false
+			return nil, false
 		}
 		r.failures.Add(1)
 		r.Log.Error("commit exchanges", "error", err, "exchanges", len(group), "again_in", wait)
 		select {
 		case <-ctx.Done():
-			return false
+			return nil, false
 		case <-time.After(wait):
 		}
 	}
 }
 
-func (r *Runner) try(ctx context.Context, captures []*transcript.Capture) (int, error) {
+func (r *Runner) try(ctx context.Context, captures []*transcript.Capture) ([]*transcript.Exchange, error) {
 	store, err := r.Store(ctx)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	stored, err := Commit(ctx, store, captures)
+	stored, err := r.committer.Commit(ctx, store, captures)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	if r.Still != nil {
 		err = r.Still(store)
 	}
-	return len(stored), err
+	return stored, err
 }
 
 func (r *Runner) release(group []*recorder.Record) {

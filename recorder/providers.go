@@ -1,6 +1,9 @@
 package recorder
 
-import "strings"
+import (
+	"net/url"
+	"strings"
+)
 
 // provider is a public model API, or a model server on this machine.
 type provider struct{ name, url string }
@@ -71,4 +74,18 @@ func webSocketPath(path string) bool {
 		}
 	}
 	return false
+}
+
+// Providers gives the well-known providers: the upstreams of a Proxy for which
+// none are configured.
+func Providers() []Upstream {
+	all := make([]Upstream, 0, len(providers))
+	for _, p := range providers {
+		u, err := url.Parse(p.url)
+		if err != nil {
+			panic(err) // the table is wrong
+		}
+		all = append(all, Upstream{p.name, u})
+	}
+	return all
 }

@@ -25,13 +25,7 @@ type routes struct {
 func newRoutes(configured []Upstream) (*routes, error) {
 	r := &routes{named: map[string]*upstream{}}
 	if len(configured) == 0 {
-		for _, p := range providers {
-			u, err := url.Parse(p.url)
-			if err != nil {
-				return nil, err
-			}
-			configured = append(configured, Upstream{p.name, u})
-		}
+		configured = Providers()
 	}
 	for _, c := range configured {
 		if err := r.add(c); err != nil {

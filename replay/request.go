@@ -2,12 +2,14 @@ package replay
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/retake-debugger/retake/dialect"
@@ -20,6 +22,9 @@ var ErrUndecodable = errors.New("the recorded request cannot be decoded")
 
 // ErrLossy says that parts of the request passed without being recorded.
 var ErrLossy = errors.New("the request was not recorded in full")
+
+// ErrCut says that the client stopped before it had sent the request.
+var ErrCut = errors.New("the recorded request breaks off")
 
 // maxBody bounds the size of a request that is replayed.
 const maxBody = 64 << 20
@@ -56,6 +61,9 @@ func Prepare(ctx context.Context, r transcript.Reader, origin *transcript.Exchan
 		}
 		encoded = ""
 	}
+	if cut(origin, req.Body, encoded == "") {
+		return nil, ErrCut
+	}
 	if req.Body, err = apply(origin.Dialect, req.Body, edits); err != nil {
 		return nil, err
 	}
@@ -85,27 +93,53 @@ var notSent = []string{"Connection", "Keep-Alive", "Proxy-Connection", "Te", "Tr
 const redacted = "[redacted]"
 
 func (r *Request) headers(recorded map[string][]string, plain bool) {
+	for _, name := range keyHeaders {
+		if v := recorded[name]; len(v) > 0 && strings.Contains(v[0], redacted) {
+			r.key.header = name
+			r.key.scheme, _, _ = strings.Cut(v[0], redacted)
+			break
+		}
+	}
 	for name, values := range recorded {
 		canonical := http.CanonicalHeaderKey(name)
 		switch {
-		case slices.Contains(notSent, canonical), plain && canonical == "Content-Encoding":
-		case !strings.Contains(strings.Join(values, ""), redacted):
-			r.Header[canonical] = slices.Clone(values)
-		case keyHeader(canonical) && r.key.header == "":
-			r.key.header = canonical
-			r.key.scheme, _, _ = strings.Cut(values[0], redacted)
-		default:
+		case slices.Contains(notSent, canonical), strings.Contains(name, ":"): // trailers
+		case plain && canonical == "Content-Encoding", canonical == r.key.header:
+		case strings.Contains(strings.Join(values, ""), redacted):
 			r.Dropped = append(r.Dropped, canonical)
+		default:
+			r.Header[canonical] = slices.Clone(values)
 		}
 	}
+	r.queryKey()
 	slices.Sort(r.Dropped)
-	if u, err := url.Parse(r.URL); err == nil {
-		for name, values := range u.Query() {
-			if strings.Contains(strings.Join(values, ""), redacted) {
-				r.key.query = name
-			}
+}
+
+// queryKey finds the credential in the query; further ones cannot be sent.
+func (r *Request) queryKey() {
+	_, query, _ := strings.Cut(r.URL, "?")
+	for _, pair := range strings.Split(query, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		if plain, err := url.QueryUnescape(value); err != nil || !strings.Contains(plain, redacted) {
+			continue
+		}
+		if r.key.query == "" && r.key.header == "" {
+			r.key.query = name
+		} else {
+			r.Dropped = append(r.Dropped, "?"+name)
 		}
 	}
+}
+
+// cut tells whether a request was recorded only in part: shorter than it was
+// announced, or JSON that breaks off.
+func cut(e *transcript.Exchange, body []byte, plain bool) bool {
+	for name, values := range e.Request.Headers {
+		if http.CanonicalHeaderKey(name) == "Content-Length" && len(values) == 1 && values[0] != strconv.FormatInt(e.Request.Bytes, 10) {
+			return true
+		}
+	}
+	return plain && e.Dialect != transcript.Unknown && !json.Valid(body)
 }
 
 // SendTo sends the request to another server: scheme and host are those of

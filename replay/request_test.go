@@ -86,6 +86,38 @@ func TestPrepare_RefusesALossyRequest(t *testing.T) {
 	}
 }
 
+func TestPrepare_RefusesARequestThatBreaksOff(t *testing.T) {
+	db, e := record(t, &transcript.Capture{Request: body(request[:len(request)-9])})
+	if _, err := replay.Prepare(context.Background(), db, e, nil); !errors.Is(err, replay.ErrCut) {
+		t.Errorf("error = %v, want ErrCut", err)
+	}
+	db, e = record(t, &transcript.Capture{Request: body(request), RequestHeader: http.Header{"Content-Length": {"9999"}}})
+	if _, err := replay.Prepare(context.Background(), db, e, nil); !errors.Is(err, replay.ErrCut) {
+		t.Errorf("error = %v, want ErrCut", err)
+	}
+}
+
+func TestRequest_KeyGoesToItsOwnHostOnly(t *testing.T) {
+	tests := []struct {
+		url, variable string
+		exposed       bool
+	}{
+		{"https://api.openai.com/v1/x", "OPENAI_API_KEY", false},
+		{"https://x.openai.azure.com/v1/x", "AZURE_OPENAI_API_KEY", false},
+		{"http://127.0.0.1:8000/v1/x", "ANTHROPIC_API_KEY", false},
+		{"http://api.openai.com/v1/x", "OPENAI_API_KEY", true},
+		{"http://evil.example/v1/x", "", true},
+		{"https://api.openai.com.evil.example/v1/x", "", false},
+		{"https://127.0.0.1.evil.example/v1/x", "", false},
+	}
+	for _, tt := range tests {
+		r := &replay.Request{URL: tt.url, Origin: &transcript.Exchange{Dialect: transcript.Messages}}
+		if got := r.KeyVariable(); got != tt.variable || r.Exposed() != tt.exposed {
+			t.Errorf("%s: %q exposed %v, want %q %v", tt.url, got, r.Exposed(), tt.variable, tt.exposed)
+		}
+	}
+}
+
 func TestPrepare_EditsACompressedRequestAndSendsItPlain(t *testing.T) {
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
@@ -113,11 +145,13 @@ func TestRequest_SendsWhatWasRecordedWithTheKeyGivenAnew(t *testing.T) {
 		query     string
 		dropped   []string
 	}{
-		{name: "bearer", recorded: http.Header{"Authorization": {"Bearer [redacted] fp:1"}, "Anthropic-Beta": {"a", "b"}, "Connection": {"close"}, "Content-Length": {"9"}, "Host": {"x"}},
+		{name: "bearer", recorded: http.Header{"Authorization": {"Bearer [redacted] fp:1"}, "Anthropic-Beta": {"a", "b"}, "Connection": {"close"}, "Trailer:X-Sum": {"1"}, "Host": {"x"}},
 			want: http.Header{"Authorization": {"Bearer k"}, "Anthropic-Beta": {"a", "b"}}},
 		{name: "key header and cookie", recorded: http.Header{"X-Api-Key": {"[redacted] fp:1"}, "Cookie": {"[redacted] fp:2"}},
 			want: http.Header{"X-Api-Key": {"k"}}, dropped: []string{"Cookie"}},
-		{name: "query", url: "/v1/messages?alt=sse&key=[redacted]fp1", recorded: http.Header{}, want: http.Header{}, query: "alt=sse&key=k"},
+		{name: "two credentials", recorded: http.Header{"X-Api-Key": {"[redacted] fp:1"}, "Authorization": {"Bearer [redacted] fp:2"}},
+			want: http.Header{"X-Api-Key": {"k"}}, dropped: []string{"Authorization"}},
+		{name: "query", url: "/v1/messages?alt=sse&key=[redacted]%20fp:1&x=a;b", recorded: http.Header{}, want: http.Header{}, query: "alt=sse&key=k&x=a;b"},
 		{name: "none", recorded: http.Header{"Accept": {"*/*"}}, want: http.Header{"Accept": {"*/*"}}},
 	}
 	for _, tt := range tests {

@@ -85,7 +85,7 @@ func TestTranscript_LinksToItsNeighbours(t *testing.T) {
 	p := open(t, h, "/x/2")
 	wantText(t, p.one(t, "links"), "continues x1", "continued by x3", "replayed as x10")
 	take := open(t, h, "/x/10").one(t, "take")
-	wantText(t, take, "Replay of x2 with 1 edit", "replace", "/messages/2/content/1/content", "--- FAIL: TestComma")
+	wantText(t, take, "Replay of x2 with 1 result changed", "toolu_run", "before", "--- FAIL: TestComma")
 	wantText(t, open(t, h, "/x/5").one(t, "head", "failed"), "rate_limit_error", "3 requests per minute", "429")
 	wantText(t, open(t, h, "/x/6"), "This is not an API that Retake reads")
 	wantText(t, open(t, h, "/x/8").one(t, "facts"), "streamed, 7 events", "first token 800 ms", "24 reasoning")

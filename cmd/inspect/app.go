@@ -55,7 +55,7 @@ func (a *app) open() (*store.DB, error) {
 	}
 	db, err := store.OpenReader(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("no database at %s: record something first (recorder --help), or name another with --db: %w", path, transcript.ErrNotFound)
+		return nil, notFound(fmt.Sprintf("no database at %s: record something first (recorder --help), or name another with --db", path))
 	}
 	return db, err
 }
@@ -108,6 +108,8 @@ Exit status: 0 fine, 1 something was found to be wrong, 2 wrong usage,
 		SilenceErrors: true, SilenceUsage: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
+	root.Version = workspace.Version()
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
@@ -124,6 +126,9 @@ Exit status: 0 fine, 1 something was found to be wrong, 2 wrong usage,
 func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if err := check(c, args); err != nil {
+			if len(args) > 0 && check(c, nil) == nil {
+				err = fmt.Errorf("unexpected argument %q", args[len(args)-1])
+			}
 			return usageError{fmt.Errorf("%w; see %q", err, c.CommandPath()+" --help")}
 		}
 		return nil
@@ -149,6 +154,8 @@ func explain(err error) string {
 		return err.Error() + `. Exchanges are named x12, x:last or by a part of their id; list them with "inspect ls"`
 	case errors.Is(err, view.ErrAmbiguous):
 		return err.Error() + `; give more of it, or its number from "inspect ls"`
+	case errors.Is(err, replay.ErrLossy), errors.Is(err, replay.ErrCut), errors.Is(err, replay.ErrUndecodable):
+		return err.Error() + ", so it cannot be sent again"
 	case errors.Is(err, store.ErrNewerSchema):
 		return err.Error() + "; a newer version of this program wrote it: update inspect"
 	}

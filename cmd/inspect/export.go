@@ -32,7 +32,8 @@ Formats:
   raw-response  the exact bytes of one response body
   few-shot      the conversation as a messages array, to be put before a real
                 question: for an exchange of the Messages API in its form, else
-                in that of Chat Completions`,
+                in that of Chat Completions. System prompts and tool definitions
+                stay out; what else is left out is told on standard error`,
 		Example: `  inspect export --format jsonl > all.jsonl
   inspect export x12 --format raw-request | sha256sum
   inspect export x:last --format few-shot -o example.json`,
@@ -139,13 +140,20 @@ func exportBody(ctx context.Context, db *store.DB, m transcript.Message, w io.Wr
 }
 
 func exportFewShot(ctx context.Context, a *app, db *store.DB, e *transcript.Exchange, w io.Writer) error {
+	if e.Outcome != transcript.OK || !e.Complete {
+		return fmt.Errorf("%s is no example: its answer did not end well (%s)", view.Ref(e.N), e.Outcome)
+	}
 	t, err := view.NewTranscript(ctx, db, e)
 	if err != nil {
 		return err
 	}
-	out, left, err := formats.FewShot(e.Dialect, fewShotItems(t))
+	items, unanswered := fewShotItems(t)
+	out, left, err := formats.FewShot(e.Dialect, items)
 	if err != nil {
 		return err
+	}
+	if unanswered > 0 {
+		left = append(left, fmt.Sprintf("calls without a result (%d)", unanswered))
 	}
 	for _, l := range left {
 		fmt.Fprintln(a.err, "inspect: left out: "+l)
@@ -154,21 +162,33 @@ func exportFewShot(ctx context.Context, a *app, db *store.DB, e *transcript.Exch
 	return err
 }
 
-// fewShotItems puts each result behind the call that it answers.
-func fewShotItems(t *view.Transcript) []transcript.Item {
-	var items, results []transcript.Item
+// fewShotItems puts the results of each batch of calls behind it, so that the
+// rounds stay as they were. A call without a result is left out, since a
+// provider refuses it, and counted.
+func fewShotItems(t *view.Transcript) (items []transcript.Item, unanswered int) {
+	var results []transcript.Item
+	left := 0 // calls of the batch that are still to come
 	for i := range t.Entries {
 		e := &t.Entries[i]
-		if e.Item.Kind != transcript.ToolCall {
-			items = append(items, results...)
-			results = nil
+		if left == 0 {
+			items, results = append(items, results...), nil
 		}
-		items = append(items, e.Item)
-		if e.Item.Kind == transcript.ToolCall && e.Result != nil {
-			results = append(results, *e.Result)
+		switch {
+		case e.Item.Kind != transcript.ToolCall || e.Item.ServerSide:
+			items, results = append(append(items, results...), e.Item), nil
+			left = 0
+			continue
+		case left == 0:
+			left = e.Batch
 		}
+		left--
+		if e.Result == nil {
+			unanswered++
+			continue
+		}
+		items, results = append(items, e.Item), append(results, *e.Result)
 	}
-	return append(items, results...)
+	return append(items, results...), unanswered
 }
 
 // writeTo gives write the named file, or standard output. A file is complete

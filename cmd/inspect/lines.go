@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -16,7 +15,10 @@ import (
 
 // line writes one line.
 func (p *printer) line(format string, args ...any) {
-	fmt.Fprintln(p.out, strings.TrimRight(fmt.Sprintf(format, args...), " "))
+	_, err := fmt.Fprintln(p.out, strings.TrimRight(fmt.Sprintf(format, args...), " "))
+	if p.failed == nil {
+		p.failed = err
+	}
 }
 
 // rule writes a line across with a word in it.
@@ -97,7 +99,7 @@ func (p *printer) body(side string, body []byte, bytes, n int64) {
 	if !p.full && len(text) > rawShown {
 		text = strings.ToValidUTF8(text[:rawShown], "")
 	}
-	io.WriteString(p.out, strings.TrimRight(visible(text), "\n")+"\n")
+	p.line("%s", strings.TrimRight(visible(text), "\n"))
 	if !p.full && len(body) > rawShown {
 		p.line("%s", p.style("… --full shows all", dim))
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -77,6 +78,10 @@ func cut(s string, columns int) string {
 	return displaywidth.TruncateString(s, columns, "…")
 }
 
+// word is a recorded name or id: harmless, and on one line, so that it cannot
+// pass for lines of ours.
+func word(s string) string { return visible(oneLine(s)) }
+
 // oneLine folds white space, so that a text fits in a line.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
@@ -111,6 +116,7 @@ type table struct {
 	app    *app
 	header []string
 	rows   [][]string
+	narrow []string // columns to leave out on a narrow terminal, first ones first
 }
 
 func (a *app) table(header ...string) *table { return &table{app: a, header: header} }
@@ -147,19 +153,41 @@ func (t *table) print() error {
 	return out.Render()
 }
 
-// fit shortens the last column to what the others leave.
+// lastColumn is how much room the last column should have.
+const lastColumn = 24
+
+// fit leaves columns out until the last one has room, and shortens that to
+// what the others leave.
 func (t *table) fit(width int) {
+	for _, name := range t.narrow {
+		if width-t.used() >= lastColumn {
+			break
+		}
+		t.drop(slices.Index(t.header, name))
+	}
 	last := len(t.header) - 1
+	for _, row := range t.rows {
+		row[last] = cut(row[last], max(width-t.used(), 8))
+	}
+}
+
+// used is the width of all columns but the last.
+func (t *table) used() int {
 	used := 0
-	for i := range last {
+	for i := range len(t.header) - 1 {
 		widest := displaywidth.String(t.header[i])
 		for _, row := range t.rows {
 			widest = max(widest, displaywidth.Options{ControlSequences: true}.String(row[i]))
 		}
 		used += widest + 2
 	}
-	for _, row := range t.rows {
-		row[last] = cut(row[last], max(width-used-2, 8))
+	return used
+}
+
+func (t *table) drop(column int) {
+	t.header = slices.Delete(t.header, column, column+1)
+	for i := range t.rows {
+		t.rows[i] = slices.Delete(t.rows[i], column, column+1)
 	}
 }
 
@@ -170,6 +198,8 @@ type printer struct {
 	columns int
 	full    bool
 	shown   string // reference of the exchange whose transcript is printed
+	cutOff  bool   // its answer is not complete
+	failed  error  // of the first write that did not work
 }
 
 func (a *app) printer(full bool) *printer {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,7 +37,8 @@ func newReplay(a *app) *cobra.Command {
 		Use:   "replay REF --once [--set-result CALL_ID=TEXT]…",
 		Short: "Send a recorded request again with a tool output changed",
 		Long: `replay sends a recorded request again. --set-result gives one tool result
-another text; it is spliced into the recorded bytes, all else is sent exactly as
+another text (a part of the call id will do; @FILE takes the file as it is, its last line
+end too). It is spliced into the recorded bytes, all else is sent exactly as
 it was. The new exchange is recorded beside the old one, and both answers are
 printed. Nothing recorded is changed.
 
@@ -66,8 +68,8 @@ not stored.`,
 	return c
 }
 
-func parseEdits(settings []string) ([]replay.Edit, error) {
-	var edits []replay.Edit
+func parseEdits(settings []string) ([]transcript.Edit, error) {
+	var edits []transcript.Edit
 	for _, s := range settings {
 		id, text, ok := strings.Cut(s, "=")
 		if !ok || id == "" {
@@ -80,16 +82,50 @@ func parseEdits(settings []string) ([]replay.Edit, error) {
 			}
 			text = string(content)
 		}
-		edits = append(edits, replay.Edit{CallID: id, Text: text})
+		if slices.ContainsFunc(edits, func(e transcript.Edit) bool { return e.CallID == id }) {
+			return nil, usageError{fmt.Errorf("--set-result %s: given twice", id)}
+		}
+		edits = append(edits, transcript.Edit{CallID: id, Text: text})
 	}
 	return edits, nil
+}
+
+// wholeIDs completes call ids that were given in part, if only one result of
+// the request fits.
+func wholeIDs(ctx context.Context, r transcript.Reader, origin *transcript.Exchange, edits []transcript.Edit) error {
+	if len(edits) == 0 {
+		return nil
+	}
+	turn, err := view.Decode(ctx, r, origin)
+	if err != nil {
+		return err
+	}
+	for i := range edits {
+		fits := map[string]bool{}
+		for k := range turn.Input {
+			it := &turn.Input[k]
+			if it.Kind == transcript.ToolResult && strings.Contains(it.CallID, edits[i].CallID) {
+				fits[it.CallID] = true
+			}
+		}
+		if fits[edits[i].CallID] || len(fits) == 0 {
+			continue
+		}
+		if len(fits) > 1 {
+			return usageError{fmt.Errorf("--set-result %s: fits %d call ids of the request; give more of it", edits[i].CallID, len(fits))}
+		}
+		for id := range fits {
+			edits[i].CallID = id
+		}
+	}
+	return nil
 }
 
 // replayed is what replay --json prints.
 type replayed struct {
 	Take      string             `json:"take"`
 	Origin    string             `json:"origin"`
-	Edits     []replay.Edit      `json:"edits"`
+	Edits     []transcript.Edit  `json:"edits"`
 	Mode      string             `json:"mode"`
 	Outcome   transcript.Outcome `json:"outcome"`
 	Exchange  string             `json:"exchange"`
@@ -98,27 +134,23 @@ type replayed struct {
 	Usage     *transcript.Usage  `json:"usage"`
 }
 
-func (a *app) replay(ctx context.Context, ref string, edits []replay.Edit, f replayFlags) error {
+func (a *app) replay(ctx context.Context, ref string, edits []transcript.Edit, f replayFlags) error {
 	path, err := a.path()
 	if err != nil {
 		return err
 	}
 	if _, err := os.Stat(path); err != nil {
-		return fmt.Errorf("no database at %s: %w", path, transcript.ErrNotFound)
+		return notFound("no database at " + path)
 	}
-	w, err := workspace.Open(path, workspace.Logger(a.err, "text"))
+	req, err := a.prepare(ctx, ref, edits, f)
+	if err != nil || f.dryRun {
+		return err
+	}
+	w, err := workspace.Open(ctx, path, workspace.Logger(a.err, "text"))
 	if err != nil {
 		return err
 	}
 	defer w.Close(context.WithoutCancel(ctx))
-	origin, err := a.resolve(ctx, w.Store(), ref)
-	if err != nil {
-		return err
-	}
-	req, err := a.prepare(ctx, w, origin, edits, f)
-	if err != nil || f.dryRun {
-		return err
-	}
 	take, e, err := a.send(ctx, w, req)
 	if err != nil {
 		return err
@@ -126,9 +158,21 @@ func (a *app) replay(ctx context.Context, ref string, edits []replay.Edit, f rep
 	return a.printTake(ctx, w.Store(), req, take, e)
 }
 
-// prepare builds the request and finds its key.
-func (a *app) prepare(ctx context.Context, w *workspace.Workspace, origin *transcript.Exchange, edits []replay.Edit, f replayFlags) (*replay.Request, error) {
-	req, err := replay.Prepare(ctx, w.Store(), origin, edits)
+// prepare builds the request and finds its key. Nothing is written yet.
+func (a *app) prepare(ctx context.Context, ref string, edits []transcript.Edit, f replayFlags) (*replay.Request, error) {
+	db, err := a.open()
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	origin, err := a.resolve(ctx, db, ref)
+	if err != nil {
+		return nil, err
+	}
+	if err := wholeIDs(ctx, db, origin, edits); err != nil {
+		return nil, err
+	}
+	req, err := replay.Prepare(ctx, db, origin, edits)
 	if errors.Is(err, replay.ErrNoResult) {
 		return nil, fmt.Errorf("%w; the results in it are listed by: inspect show %s", err, view.Ref(origin.N))
 	}
@@ -153,10 +197,13 @@ func (a *app) prepare(ctx context.Context, w *workspace.Workspace, origin *trans
 	variable := f.keyEnv
 	if variable == "" {
 		variable = req.KeyVariable()
+		if variable == "" || req.Exposed() {
+			return nil, usageError{fmt.Errorf("the request goes to %s, for which no key is known or which is not encrypted: name the variable with --key-env if it should have one", host(req.URL))}
+		}
 	}
 	key := a.getenv(variable)
 	if key == "" {
-		return nil, fmt.Errorf("no key: set %s, or name another variable with --key-env", variable)
+		return nil, usageError{fmt.Errorf("no key: set %s, or name another variable with --key-env", variable)}
 	}
 	return req, req.SetKey(key)
 }
@@ -172,7 +219,7 @@ func (a *app) send(ctx context.Context, w *workspace.Workspace, req *replay.Requ
 	base.DisableCompression = true
 	transport := recorder.NewTransport(base, w.Recording())
 	if !a.json {
-		fmt.Fprintf(a.err, "sending %s again to %s\n", view.Ref(req.Origin.N), visible(host(req.URL)))
+		fmt.Fprintf(a.err, "sending %s again to %s\n", view.Ref(req.Origin.N), word(host(req.URL)))
 	}
 	_, sendErr := req.Send(recorder.WithID(ctx, id.String()), transport)
 	if !a.json && sendErr != nil {
@@ -184,7 +231,8 @@ func (a *app) send(ctx context.Context, w *workspace.Workspace, req *replay.Requ
 	if err != nil {
 		return nil, nil, errors.Join(sendErr, fmt.Errorf("store the replayed exchange: %w", err))
 	}
-	take, err := replay.Keep(ctx, w.Store(), req, e)
+	// What was sent is on record, so it is noted also after a Ctrl-C.
+	take, err := replay.Keep(context.WithoutCancel(ctx), w.Store(), req, e)
 	return take, e, err
 }
 
@@ -208,7 +256,7 @@ func (a *app) printTake(ctx context.Context, r transcript.Reader, req *replay.Re
 	if a.json {
 		edits := req.Edits
 		if edits == nil {
-			edits = []replay.Edit{}
+			edits = []transcript.Edit{}
 		}
 		err = a.printJSON(replayed{
 			Take: fmt.Sprintf("t%d", take.N), Origin: req.Origin.ID, Edits: edits, Mode: "once",
@@ -219,6 +267,7 @@ func (a *app) printTake(ctx context.Context, r transcript.Reader, req *replay.Re
 		p.answer("before, "+view.Ref(req.Origin.N), before)
 		p.answer(fmt.Sprintf("after, %s (take t%d)", view.Ref(e.N), take.N), after)
 		p.verdict(req.Origin, before, e, after)
+		err = p.failed
 	}
 	if err == nil && e.Outcome != transcript.OK {
 		return errFindings
@@ -228,11 +277,14 @@ func (a *app) printTake(ctx context.Context, r transcript.Reader, req *replay.Re
 
 func (p *printer) answer(title string, t *transcript.Turn) {
 	p.rule(title)
+	if len(t.Output) == 0 && t.Error == nil {
+		p.line("  %s", p.style("(no answer)", dim))
+	}
 	for i := range t.Output {
 		it := &t.Output[i]
 		if it.Kind == transcript.ToolCall {
 			args := it.ArgumentsRaw
-			p.line("  %s %s  %s", p.style("▌", cyan), p.style(visible(it.Name), cyan), cut(oneLine(visible(args)), p.room(20)))
+			p.line("  %s %s  %s", p.style("▌", cyan), p.style(word(it.Name), cyan), cut(oneLine(visible(args)), p.room(20)))
 		} else {
 			p.entry(&view.Entry{Item: *it, Output: true}, false)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -53,9 +54,9 @@ brought it. Calls without a result and results without a call are marked.`,
 			p := a.printer(full)
 			p.transcript(t)
 			if e.Dialect == transcript.Unknown {
-				return p.raw(c.Context(), db, e)
+				return errors.Join(p.raw(c.Context(), db, e), p.failed)
 			}
-			return nil
+			return p.failed
 		},
 	}
 	c.Flags().BoolVar(&full, "full", false, "print long texts whole")
@@ -71,7 +72,7 @@ const (
 )
 
 func (p *printer) transcript(t *view.Transcript) {
-	p.shown = t.Exchange.Ref()
+	p.shown, p.cutOff = t.Exchange.Ref(), !t.Exchange.Complete
 	p.heading(t)
 	source := ""
 	output := false
@@ -86,7 +87,7 @@ func (p *printer) transcript(t *view.Transcript) {
 		source = e.Source
 		p.entry(e, i > 0 && t.Entries[i-1].Batch > 1)
 	}
-	if !output {
+	if !output && t.Exchange.Dialect != transcript.Unknown {
 		p.rule("no answer")
 	}
 	p.ending(t)
@@ -100,10 +101,10 @@ func (p *printer) heading(t *view.Transcript) {
 	}
 	parts := []string{string(x.Dialect), fmt.Sprintf("%d", x.Status), p.outcome(&x.Row)}
 	if model != "" {
-		parts = append([]string{visible(model)}, parts...)
+		parts = append([]string{word(model)}, parts...)
 	}
 	if x.FinishReason != nil {
-		parts = append(parts, visible(*x.FinishReason))
+		parts = append(parts, word(*x.FinishReason))
 	}
 	p.line("%s  %s", p.style(x.Ref(), bold), p.style(strings.Join(parts, " · "), bold))
 	facts := []string{p.time(x.StartedAt), duration(x.Timing.DurationMS)}
@@ -112,15 +113,19 @@ func (p *printer) heading(t *view.Transcript) {
 	}
 	facts = append(facts, usage(x.Usage)...)
 	p.line("     %s", p.style(join(facts), dim))
-	p.line("     %s", p.style(visible(x.Method+" "+x.URL), dim))
+	p.line("     %s", p.style(word(x.Method+" "+x.URL), dim))
 	if t.Parent != nil {
-		p.line("     %s", p.style(fmt.Sprintf("continues %s by %s: %s", t.Parent.Ref(), x.Link.By, visible(x.Link.Evidence)), dim))
+		p.line("     %s", p.style(fmt.Sprintf("continues %s by %s: %s", t.Parent.Ref(), x.Link.By, word(x.Link.Evidence)), dim))
 	}
 	if t.TakeOf != nil {
-		p.line("     %s", p.style(fmt.Sprintf("replay of %s with %s", t.TakeOf.Ref(), visible(t.Edits)), cyan))
+		changed := "unchanged"
+		if n := len(t.Edits); n > 0 {
+			changed = fmt.Sprintf("%d result%s changed", n, plural(n))
+		}
+		p.line("     %s", p.style(fmt.Sprintf("replay of %s, %s", t.TakeOf.Ref(), changed), cyan))
 	}
 	if len(t.Tools) > 0 {
-		p.line("     %s", p.style(cut("tools "+visible(strings.Join(t.Tools, ", ")), p.room(5)), dim))
+		p.line("     %s", p.style(cut("tools "+word(strings.Join(t.Tools, ", ")), p.room(5)), dim))
 	}
 	p.line("")
 	if t.Missing {
@@ -200,11 +205,11 @@ func (p *printer) labelled(margin, label, style, text string, most int) {
 	}
 	lines, more := layout(text, len(margin)+labelWidth, most)
 	for i, line := range lines {
-		name := ""
+		who := ""
 		if i == 0 {
-			name = label
+			who = word(label)
 		}
-		p.line("%s%s%s", margin, p.style(fmt.Sprintf("%-*s", labelWidth, visible(name)), style), line)
+		p.line("%s%s%s", margin, p.style(fmt.Sprintf("%-*s", labelWidth, who), style), line)
 	}
 	if more != "" {
 		p.line("%s%*s%s", margin, labelWidth, "", p.style(more, dim))
@@ -213,15 +218,15 @@ func (p *printer) labelled(margin, label, style, text string, most int) {
 
 func (p *printer) call(e *view.Entry) {
 	it := &e.Item
-	name := visible(it.Name)
+	tool := word(it.Name)
 	if it.ServerSide {
-		name += " (run by the provider)"
+		tool += " (run by the provider)"
 	}
 	args := it.ArgumentsRaw
 	if args == "" {
 		args = "{}"
 	}
-	head := fmt.Sprintf("%s  %s", p.style(name, cyan), p.style(visible(it.CallID), dim))
+	head := fmt.Sprintf("%s  %s", p.style(tool, cyan), p.style(word(it.CallID), dim))
 	if e.Batch > 1 {
 		head += p.style(fmt.Sprintf("  one of %d at once", e.Batch), dim)
 	}
@@ -250,7 +255,10 @@ func (p *printer) result(e *view.Entry) {
 	}
 	if pair.State == transcript.Unanswered {
 		why := "no later request has brought a result yet"
-		if !e.Output {
+		switch {
+		case e.Output && p.cutOff:
+			why = "the answer was cut off"
+		case !e.Output:
 			why = "the history goes on without its result; providers refuse such a request"
 		}
 		p.line("  %s %s", p.bar(e), p.style("! unanswered: "+why, red))
@@ -273,9 +281,16 @@ func (p *printer) result(e *view.Entry) {
 	if len(e.AlsoIn) > 0 {
 		facts = append(facts, "another result in "+strings.Join(e.AlsoIn, ", "))
 	}
+	if e.Edit != nil {
+		facts = append(facts, "changed")
+	}
 	p.line("  %s %s %s", p.bar(e), p.style(mark, style), p.style(join(facts), dim))
 	if e.Result == nil {
 		return
+	}
+	if e.Edit != nil {
+		was, _ := p.lines(e.Edit.Was, 10, 1)
+		p.line("  %s   %s", p.bar(e), p.style("was: "+was[0], dim))
 	}
 	lines, more := p.lines(resultText(e.Result), 6, linesResult)
 	for _, line := range lines {
@@ -300,7 +315,7 @@ func (p *printer) loneResult(e *view.Entry) {
 	if e.Pair != nil && e.Pair.State == transcript.Duplicate {
 		why = "! a second result for a call that has one"
 	}
-	p.line("  %s %s  %s", p.style("▌", red), p.style(visible(e.Item.CallID), dim), p.style(why, red))
+	p.line("  %s %s  %s", p.style("▌", red), p.style(word(e.Item.CallID), dim), p.style(why, red))
 	lines, more := p.lines(resultText(&e.Item), 6, linesResult)
 	for _, line := range lines {
 		p.line("  %s   %s", p.style("▌", red), line)

@@ -31,12 +31,15 @@ database file itself. Exit status 1 if anything is wrong.`,
 				}
 			})
 			if a.terminal() {
-				fmt.Fprintln(a.err)
+				fmt.Fprint(a.err, "\r\x1b[K")
 			}
 			if err != nil {
 				return err
 			}
 			if a.json {
+				if problems == nil {
+					problems = []store.Problem{}
+				}
 				if err := a.printJSON(map[string]any{"exchanges": checked, "problems": problems}); err != nil {
 					return err
 				}

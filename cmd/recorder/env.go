@@ -2,58 +2,89 @@ package main
 
 import (
 	"net/url"
+	"slices"
 	"strings"
+
+	"github.com/retake-debugger/retake/recorder"
 )
 
 // client is a base-URL variable that clients read, and where what it points
 // to is found at the recorder.
 type client struct {
 	variable string
-	upstream string // name of the upstream that its own value becomes
-	path     string // path of its API at the recorder when the variable was not set
+	upstream string // name of the provider that it means
+	path     string // path of its API below the host
+	greeted  bool   // told at the start
 }
 
 // clients are the variables that "recorder run" sets: those of the official
 // SDKs and of agents built on them.
-var clients = []client{
-	{"OPENAI_BASE_URL", "openai", "/v1"},
-	{"OPENAI_API_BASE", "openai", "/v1"},
-	{"ANTHROPIC_BASE_URL", "anthropic", ""},
-	{"GOOGLE_GEMINI_BASE_URL", "gemini", ""},
-	{"OLLAMA_HOST", "ollama", ""},
+var clients = [...]client{
+	{"OPENAI_BASE_URL", "openai", "/v1", true},
+	{"OPENAI_API_BASE", "openai", "/v1", false},
+	{"ANTHROPIC_BASE_URL", "anthropic", "", true},
+	{"GOOGLE_GEMINI_BASE_URL", "gemini", "", false},
+	{"OLLAMA_HOST", "ollama", "", false},
 }
 
-// baseURLs tells where each variable points to at the recorder. A value that a
-// variable already has becomes an upstream, unless the user has named
-// upstreams: then those are what is recorded.
-func baseURLs(o *options) map[string]string {
-	paths := map[string]string{}
-	named := len(o.upstreams) > 0
-	taken := map[string]string{}
-	for _, c := range clients {
-		paths[c.variable] = c.path
-		value := strings.TrimRight(o.getenv(c.variable), "/")
-		u, err := url.Parse(value)
-		if named || value == "" || err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-			continue
+// basePath tells where the recorder has the API that a variable points to;
+// ok is false if no upstream serves it. A single upstream serves all.
+func basePath(upstreams []recorder.Upstream, c client) (path string, ok bool) {
+	for _, up := range upstreams {
+		switch {
+		case up.Name == "":
+			return c.path, true
+		case up.Name == c.upstream, len(upstreams) == 1:
+			if strings.Trim(up.URL.Path, "/") != "" {
+				return "/" + up.Name, true // its URL has the path already
+			}
+			return "/" + up.Name + c.path, true
 		}
-		if known, ok := taken[c.upstream]; ok && known != value {
-			continue
-		}
-		if taken[c.upstream] == "" {
-			o.upstreams = append(o.upstreams, c.upstream+"="+value)
-		}
-		taken[c.upstream] = value
-		paths[c.variable] = "/" + c.upstream
 	}
-	return paths
+	return c.path, len(upstreams) == 0
 }
 
-// environment sets the variables for a recorder at that URL.
-func environment(paths map[string]string, at string) []string {
-	env := []string{}
+// given adds the values that the variables have to the well-known providers:
+// a client that was pointed at a gateway still reaches it. It tells which
+// values cannot be used.
+func given(getenv func(string) string) (upstreams []recorder.Upstream, unusable []string) {
+	upstreams = recorder.Providers()
+	taken := map[string]bool{}
 	for _, c := range clients {
-		env = append(env, c.variable+"="+at+paths[c.variable])
+		value := getenv(c.variable)
+		if value == "" || taken[c.upstream] {
+			continue
+		}
+		if !strings.Contains(value, "://") {
+			value = "http://" + value // OLLAMA_HOST is usually HOST:PORT
+		}
+		u, err := url.Parse(value)
+		if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || (u.Scheme != "http" && u.Scheme != "https") {
+			unusable = append(unusable, c.variable)
+			continue
+		}
+		taken[c.upstream] = true
+		i := slices.IndexFunc(upstreams, func(up recorder.Upstream) bool { return up.Name == c.upstream })
+		upstreams[i].URL = u
+	}
+	return upstreams, unusable
+}
+
+// environment sets the variables for a recorder at that URL, and keeps calls to
+// it from going to a proxy. A variable that no upstream serves stays as it is.
+func environment(upstreams []recorder.Upstream, at string, getenv func(string) string) []string {
+	var env []string
+	for _, c := range clients {
+		if path, ok := basePath(upstreams, c); ok {
+			env = append(env, c.variable+"="+at+path)
+		}
+	}
+	for _, name := range []string{"NO_PROXY", "no_proxy"} {
+		direct := "127.0.0.1,localhost"
+		if value := getenv(name); value != "" {
+			direct = value + "," + direct
+		}
+		env = append(env, name+"="+direct)
 	}
 	return env
 }

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/retake-debugger/retake/cmd/internal/workspace"
 )
 
 // Exit statuses of recorder itself. "recorder run" exits as its command does.
@@ -22,10 +22,7 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr, os.Getenv)
-	stop()
-	os.Exit(code)
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
 }
 
 // usageError is a mistake in the arguments.
@@ -76,13 +73,15 @@ Without --upstream the well-known providers are there by name (/openai,
 /v1/responses and /v1/messages find theirs. One --upstream URL takes everything;
 --upstream NAME=URL hangs under /NAME/. Only these hosts are ever called.
 
-Credentials are passed on and never stored. Ctrl-C ends what is in flight and
-leaves a clean database. Read it with inspect, or in the viewer (--web).`,
+Credentials are passed on and never stored. Ctrl-C waits for what is in flight and
+leaves a clean database; a second one stops at once. Read it with inspect, or in
+the viewer (--web).`,
 		Example: `  recorder
   recorder --upstream http://127.0.0.1:8000 --db run.db
   recorder --upstream local=http://127.0.0.1:8000 --upstream openai=https://api.openai.com
   recorder run -- python agent.py`,
 		Args:          noArguments,
+		Version:       workspace.Version(),
 		SilenceErrors: true, SilenceUsage: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 		RunE:              func(c *cobra.Command, _ []string) error { return serve(c.Context(), o) },
@@ -90,6 +89,7 @@ leaves a clean database. Read it with inspect, or in the viewer (--web).`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see %q", err, c.CommandPath()+" --help")}
 	})
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	o.flags(root.PersistentFlags())
 	root.AddCommand(newRun(o))
 	return root

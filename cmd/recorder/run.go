@@ -13,10 +13,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/retake-debugger/retake/recorder"
 )
 
 func newRun(o *options) *cobra.Command {
-	return &cobra.Command{
+	run := &cobra.Command{
 		Use:   "run [flags] -- COMMAND [ARG…]",
 		Short: "Run a command with its model calls recorded",
 		Long: `run starts COMMAND with the base-URL variables of the usual SDKs set to a
@@ -30,6 +32,8 @@ Clients:
   OLLAMA_HOST                        Ollama clients
 
 Where one of these is set already, its value is what the recorder forwards to.
+Without --listen the recorder takes a free port, and there is no viewer without
+--web.
 A client that takes its base URL from its own configuration only must be pointed
 at the recorder there.`,
 		Example: `  recorder run -- python agent.py
@@ -51,45 +55,68 @@ at the recorder there.`,
 			return runCommand(c.Context(), o, args)
 		},
 	}
+	run.Flags().SetInterspersed(false) // flags behind COMMAND are its own
+	return run
 }
 
-// runCommand starts a recorder, runs the command in front of it and stops.
+// runCommand starts a recorder, runs the command in front of it and stops. An
+// interrupt from the terminal reaches the command by itself and is for it to
+// answer; a SIGTERM is passed on.
 func runCommand(ctx context.Context, o *options, args []string) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM)
+	defer stop()
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+
 	path, err := exec.LookPath(args[0])
 	if err != nil {
 		return usageError{fmt.Errorf("find command: %w", err)}
 	}
-	base := baseURLs(o)
-	s, err := start(ctx, o, label(args, time.Now()))
+	upstreams, err := o.runUpstreams()
 	if err != nil {
 		return err
 	}
-	at := "http://" + s.proxyAt.Addr().String()
-	if o.token != "" {
-		at += "/_t/" + o.token
+	s, err := start(o, upstreams, label(args, time.Now()))
+	if err != nil {
+		return err
+	}
+	if err := s.opened(ctx); err != nil {
+		return errors.Join(err, s.stop())
 	}
 	cmd := exec.Command(path, args[1:]...)
 	cmd.Args[0] = args[0]
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.Env = append(os.Environ(), environment(base, at)...)
+	cmd.Env = append(os.Environ(), environment(upstreams, s.url(), o.getenv)...)
 	status, err := await(ctx, cmd)
-	err = errors.Join(err, s.stop())
-	s.report(args)
-	if err != nil {
-		return err
+	if stopErr := s.stop(); stopErr != nil {
+		s.log.Error("stop recorder", "error", stopErr)
 	}
-	if status != 0 {
+	s.report(args[0])
+	switch {
+	case err != nil:
+		return err
+	case status != 0:
 		return exitError(status)
 	}
 	return nil
 }
 
-// await runs the command to its end. An interrupt from the terminal reaches
-// the command by itself, so it is only waited out here; a SIGTERM is passed on.
+// runUpstreams are those named by flags, else the well-known providers with
+// what the environment already says of them.
+func (o *options) runUpstreams() ([]recorder.Upstream, error) {
+	if len(o.upstreams) > 0 {
+		return parseUpstreams(o.upstreams)
+	}
+	upstreams, unusable := given(o.getenv)
+	for _, variable := range unusable {
+		fmt.Fprintf(o.stderr, "recorder: the value of %s is not used: want http://HOST or https://HOST without user, query or fragment\n", variable)
+	}
+	return upstreams, nil
+}
+
+// await runs the command to its end and gives its exit status.
 func await(ctx context.Context, cmd *exec.Cmd) (int, error) {
-	interrupts := make(chan os.Signal, 1)
-	signal.Notify(interrupts, os.Interrupt)
-	defer signal.Stop(interrupts)
 	if err := cmd.Start(); err != nil {
 		return 0, fmt.Errorf("start command: %w", err)
 	}
@@ -113,23 +140,38 @@ func await(ctx context.Context, cmd *exec.Cmd) (int, error) {
 	return 0, err
 }
 
-// label names the run after its command and the moment, so that no two are
-// one.
+// label names the run after the program, and the script that it is given, and
+// the moment, so that no two are one. Other arguments may hold secrets.
 func label(args []string, at time.Time) string {
-	name := filepath.Base(args[0]) + " " + strings.Join(args[1:], " ")
-	if len(name) > 200 {
-		name = strings.ToValidUTF8(name[:200], "") + "…"
+	name := filepath.Base(args[0])
+	if len(args) > 1 && !strings.HasPrefix(args[1], "-") {
+		if info, err := os.Stat(args[1]); err == nil && info.Mode().IsRegular() {
+			name += " " + filepath.Base(args[1])
+		}
 	}
-	return strings.TrimSpace(name) + " @ " + at.UTC().Format(time.RFC3339Nano)
+	return name + " @ " + at.UTC().Format(time.RFC3339Nano)
 }
 
-// report says loudly when nothing was captured.
-func (s *session) report(args []string) {
-	n := s.workspace.Captured()
-	command := strings.Join(args, " ")
-	if n == 0 {
-		fmt.Fprintf(s.options.stderr, "recorder: no model call was captured while %q ran. It may ignore OPENAI_BASE_URL; see \"recorder run --help\", section Clients.\n", command)
-		return
+// report says what was captured, and loudly when that was no model call.
+func (s *session) report(command string) {
+	exchanges, calls := s.workspace.Captured()
+	out := s.options.stderr
+	if calls == 0 {
+		fmt.Fprintf(out, "recorder: no model call was captured while %q ran. It may ignore OPENAI_BASE_URL; see \"recorder run --help\", section Clients.\n", command)
+		if exchanges == 0 {
+			return
+		}
 	}
-	fmt.Fprintf(s.options.stderr, "recorder: %d exchanges captured; read them with: inspect ls\n", n)
+	inspect := "inspect ls"
+	if s.options.db != "" {
+		inspect = "inspect --db " + s.options.db + " ls"
+	}
+	fmt.Fprintf(out, "recorder: %d exchange%s captured; read with: %s\n", exchanges, plural(exchanges), inspect)
+}
+
+func plural(n int64) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
 }

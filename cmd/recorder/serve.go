@@ -8,7 +8,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"os/signal"
+	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/retake-debugger/retake/cmd/internal/workspace"
@@ -23,6 +27,8 @@ const stopWithin = 10 * time.Second
 // session is a running recorder.
 type session struct {
 	options   *options
+	upstreams []recorder.Upstream // none: the well-known providers
+	path      string              // of the database
 	log       *slog.Logger
 	workspace *workspace.Workspace
 	relay     *recorder.Proxy
@@ -34,16 +40,25 @@ type session struct {
 	failed    chan error
 }
 
-// serve records until ctx ends.
+// serve records until it is told to stop.
 func serve(ctx context.Context, o *options) error {
-	s, err := start(ctx, o, "")
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer context.AfterFunc(ctx, stop)() // a second signal ends the process at once
+	upstreams, err := parseUpstreams(o.upstreams)
 	if err != nil {
 		return err
+	}
+	s, err := start(o, upstreams, "")
+	if err != nil {
+		return err
+	}
+	if err := s.opened(ctx); err != nil {
+		return errors.Join(err, s.stop())
 	}
 	s.greet()
 	select {
 	case <-ctx.Done():
-		s.log.Info("stop: finish what is in flight", "at_most", stopWithin)
+		s.log.Info("stop: wait for what is in flight; once more to stop at once", "at_most", stopWithin)
 	case err = <-s.failed:
 	}
 	return errors.Join(err, s.stop())
@@ -51,24 +66,20 @@ func serve(ctx context.Context, o *options) error {
 
 // start listens, then opens what is behind: an agent is never kept waiting by
 // a database.
-func start(ctx context.Context, o *options, label string) (*session, error) {
+func start(o *options, upstreams []recorder.Upstream, label string) (*session, error) {
 	if err := o.check(); err != nil {
-		return nil, err
-	}
-	upstreams, err := parseUpstreams(o.upstreams)
-	if err != nil {
 		return nil, err
 	}
 	path, err := o.path()
 	if err != nil {
 		return nil, err
 	}
-	s := &session{options: o, log: workspace.Logger(o.stderr, o.logFormat), failed: make(chan error, 2)}
+	s := &session{options: o, upstreams: upstreams, path: path, log: workspace.Logger(o.stderr, o.logFormat), failed: make(chan error, 2)}
 	if s.workspace, err = workspace.OpenSpool(path, s.log); err != nil {
 		return nil, err
 	}
-	if err := s.listen(upstreams, label); err != nil {
-		return nil, errors.Join(err, s.workspace.Close(ctx))
+	if err := s.listen(label); err != nil {
+		return nil, errors.Join(err, s.workspace.Close(context.Background()))
 	}
 	s.workspace.Start(func(db *store.DB) {
 		h := web.New(web.Options{Reader: db, AllowHosts: o.hosts, AllowOrigins: o.origins, Token: o.token, Log: s.log, Now: time.Now})
@@ -77,12 +88,24 @@ func start(ctx context.Context, o *options, label string) (*session, error) {
 	return s, nil
 }
 
-func (s *session) listen(upstreams []recorder.Upstream, label string) error {
+// openWithin is how long a start waits to learn that the database is of no
+// use. One that is only busy is waited for while recording.
+const openWithin = 2 * time.Second
+
+// opened refuses a database that cannot be used, so that a mistyped path is
+// noticed at once.
+func (s *session) opened(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, openWithin)
+	defer cancel()
+	return s.workspace.Opened(ctx)
+}
+
+func (s *session) listen(label string) error {
 	var err error
 	if s.proxyAt, err = net.Listen("tcp", s.options.listen); err != nil {
 		return fmt.Errorf("listen: %w; another recorder may be running, --listen takes another address", err)
 	}
-	if s.relay, err = s.newRelay(upstreams, label); err != nil {
+	if s.relay, err = s.newRelay(label); err != nil {
 		return errors.Join(err, s.proxyAt.Close())
 	}
 	s.proxy = &http.Server{Handler: s.relay, ErrorLog: quiet(s.log)}
@@ -91,7 +114,7 @@ func (s *session) listen(upstreams []recorder.Upstream, label string) error {
 		return nil
 	}
 	if s.viewerAt, err = net.Listen("tcp", s.options.web); err != nil {
-		s.log.Warn("no viewer: its address is taken; recording goes on", "error", err)
+		s.log.Warn("no viewer: its address is taken, --web takes another; recording goes on", "error", err)
 		return nil
 	}
 	s.viewer = &http.Server{Handler: http.HandlerFunc(s.serveViewer), ErrorLog: quiet(s.log), ReadHeaderTimeout: 10 * time.Second}
@@ -99,14 +122,14 @@ func (s *session) listen(upstreams []recorder.Upstream, label string) error {
 	return nil
 }
 
-func (s *session) newRelay(upstreams []recorder.Upstream, label string) (*recorder.Proxy, error) {
+func (s *session) newRelay(label string) (*recorder.Proxy, error) {
 	roots, err := s.options.rootCAs()
 	if err != nil {
 		return nil, err
 	}
 	o := s.workspace.Recording()
 	o.Listen = s.proxyAt.Addr().String()
-	o.Upstreams, o.Label, o.Token = upstreams, label, s.options.token
+	o.Upstreams, o.Label, o.Token = s.upstreams, label, s.options.token
 	o.AllowHosts, o.AllowOrigins, o.RootCAs = s.options.hosts, s.options.origins, roots
 	o.Proxy = http.ProxyFromEnvironment
 	o.Status = s.workspace.Status
@@ -130,14 +153,38 @@ func (s *session) serveViewer(w http.ResponseWriter, r *http.Request) {
 
 // greet says where the recorder is and what to set.
 func (s *session) greet() {
+	at := s.url()
+	if s.options.token != "" {
+		at = strings.Replace(at, s.options.token, "TOKEN", 1)
+	}
+	out := s.options.stderr
+	fmt.Fprintf(out, "recording on %s into %s\n", at, s.path)
+	for _, c := range clients[:] {
+		if path, ok := basePath(s.upstreams, c); ok && c.greeted {
+			fmt.Fprintf(out, "  %s=%s%s\n", c.variable, at, path)
+		}
+	}
+	if len(s.options.upstreams) > 0 {
+		for _, up := range s.upstreams {
+			path := ""
+			if up.Name != "" {
+				path = "/" + up.Name
+			}
+			fmt.Fprintf(out, "  %s%s/ goes to %s\n", at, path, up.URL)
+		}
+	}
+	if s.viewerAt != nil {
+		fmt.Fprintf(out, "viewer on http://%s/\n", s.viewerAt.Addr())
+	}
+}
+
+// url is the base URL of the recorder.
+func (s *session) url() string {
 	at := "http://" + s.proxyAt.Addr().String()
 	if s.options.token != "" {
-		at += "/_t/TOKEN"
+		at += "/_t/" + s.options.token
 	}
-	fmt.Fprintf(s.options.stderr, "recording on %s\n  OPENAI_BASE_URL=%s/v1\n  ANTHROPIC_BASE_URL=%s\n", at, at, at)
-	if s.viewerAt != nil {
-		fmt.Fprintf(s.options.stderr, "viewer on http://%s/\n", s.viewerAt.Addr())
-	}
+	return at
 }
 
 // stop ends what is in flight, at most within stopWithin, takes in the spool
@@ -150,8 +197,10 @@ func (s *session) stop() error {
 	}
 	err := s.proxy.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = errors.Join(s.relay.Close(), s.proxy.Close())
+		err = nil
 	}
+	// Also after a graceful end: upgraded connections are not waited for.
+	err = errors.Join(err, s.relay.Close(), s.proxy.Close())
 	return errors.Join(err, s.workspace.Close(context.Background()))
 }
 

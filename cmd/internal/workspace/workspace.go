@@ -50,24 +50,25 @@ type Workspace struct {
 	redact *redact.Redactor
 	runner *ingest.Runner
 
-	mu     sync.Mutex
-	opened []*store.DB // every database that was open; the last is the current one
-	onOpen func(*store.DB)
-	db     atomic.Pointer[store.DB]
+	opening chan struct{} // holds a token while somebody opens the database
+	mu      sync.Mutex
+	opened  []*store.DB // every database that was open; the last is the current one
+	onOpen  func(*store.DB)
+	closed  bool
+	db      atomic.Pointer[store.DB]
 
-	stop   context.CancelFunc
-	done   chan struct{}
-	closed bool
+	stop context.CancelFunc
+	done chan struct{}
 }
 
 // Open opens the database and its spool and begins to take in what the spool
 // gets. It fails if either cannot be opened.
-func Open(path string, log *slog.Logger) (*Workspace, error) {
+func Open(ctx context.Context, path string, log *slog.Logger) (*Workspace, error) {
 	w, err := OpenSpool(path, log)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := w.current(); err != nil {
+	if _, err := w.current(ctx); err != nil {
 		return nil, errors.Join(err, w.spool.Close())
 	}
 	w.Start(nil)
@@ -88,29 +89,44 @@ func OpenSpool(path string, log *slog.Logger) (*Workspace, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open spool: %w", err)
 	}
-	w := &Workspace{path: path, log: log, spool: spool, redact: redact.New(salt), done: make(chan struct{})}
+	w := &Workspace{path: path, log: log, spool: spool, redact: redact.New(salt), opening: make(chan struct{}, 1), done: make(chan struct{})}
 	w.runner = &ingest.Runner{Spool: spool, Log: log,
-		Store: func(context.Context) (transcript.Store, error) { return w.current() },
+		Store: func(ctx context.Context) (transcript.Store, error) { return w.current(ctx) },
 		Still: func(s transcript.Store) error { return s.(*store.DB).Check() },
 	}
 	return w, nil
 }
 
-// readSalt reads the salt of the fingerprints of credentials, or makes it.
+// saltBytes is the length of the salt of the fingerprints of credentials.
+const saltBytes = 32
+
+// readSalt reads the salt, or makes it. Of two processes that make it at once
+// one wins and both read the same.
 func readSalt(file string) ([]byte, error) {
-	salt, err := os.ReadFile(file)
-	if err == nil && len(salt) >= 16 {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err == nil {
+		salt := make([]byte, saltBytes)
+		rand.Read(salt)
+		_, err = f.Write(salt)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return nil, fmt.Errorf("write salt: %w", err)
+		}
 		return salt, nil
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read salt: %w", err)
+	if !errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("make salt: %w", err)
 	}
-	salt = make([]byte, 32)
-	rand.Read(salt)
-	if err := os.WriteFile(file, salt, 0o600); err != nil {
-		return nil, fmt.Errorf("write salt: %w", err)
+	for range 100 { // the other process may be writing it just now
+		salt, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("read salt: %w", err)
+		}
+		if len(salt) == saltBytes {
+			return salt, nil
+		}
+		time.Sleep(pollStored)
 	}
-	return salt, nil
+	return nil, fmt.Errorf("read salt: %s is damaged; remove it", file)
 }
 
 // Start begins to take in what was left behind and what is recorded. onOpen is
@@ -126,9 +142,6 @@ func (w *Workspace) Start(onOpen func(*store.DB)) {
 	w.mu.Unlock()
 	go func() {
 		defer close(w.done)
-		if _, err := w.current(); err != nil {
-			w.log.Error("open database", "error", err, "path", w.path)
-		}
 		var both sync.WaitGroup
 		both.Go(func() { w.runner.Run(ctx) })
 		both.Go(func() { w.recover(ctx) })
@@ -136,37 +149,65 @@ func (w *Workspace) Start(onOpen func(*store.DB)) {
 	}()
 }
 
-// recoverGroup is how many records left behind are committed at once.
-const recoverGroup = 256
+// Opened waits until the database is open, for a bounded time. An error that
+// waiting does not mend is told at once.
+func (w *Workspace) Opened(ctx context.Context) error {
+	_, err := w.current(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil
+	}
+	return err
+}
 
 // recover takes in the spools of processes that have ended without doing so.
 func (w *Workspace) recover(ctx context.Context) {
-	var group []*recorder.Record
 	total := 0
-	for rec, err := range w.spool.Leftovers() {
-		if err != nil {
-			w.log.Error("read a spool left behind", "error", err)
-			continue
-		}
-		group = append(group, rec)
-		total++
-		if len(group) == recoverGroup {
-			if !w.runner.Take(ctx, group) {
+	ok := w.runner.Take(ctx, func(yield func(*recorder.Record) bool) {
+		for rec, err := range w.spool.Leftovers() {
+			if err != nil {
+				w.log.Error("read a spool left behind", "error", err)
+				continue
+			}
+			if total++; !yield(rec) {
 				return
 			}
-			group = group[:0]
 		}
-	}
-	if w.runner.Take(ctx, group) && total > 0 {
+	})
+	if ok && total > 0 {
 		w.log.Info("took in what an earlier process left behind", "exchanges", total)
 	}
 }
 
 // current gives the database at the path, opening it if it is not the one
-// that is open. The directory may have gone with it.
-func (w *Workspace) current() (*store.DB, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// that is open. It gives up waiting when ctx ends; opening then goes on.
+func (w *Workspace) current(ctx context.Context) (*store.DB, error) {
+	if db := w.db.Load(); db != nil && db.Check() == nil {
+		return db, nil
+	}
+	select {
+	case w.opening <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	type opened struct {
+		db  *store.DB
+		err error
+	}
+	result := make(chan opened, 1)
+	go func() {
+		defer func() { <-w.opening }()
+		db, err := w.open()
+		result <- opened{db, err}
+	}()
+	select {
+	case o := <-result:
+		return o.db, o.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (w *Workspace) open() (*store.DB, error) {
 	if db := w.db.Load(); db != nil {
 		err := db.Check()
 		if err == nil {
@@ -177,6 +218,11 @@ func (w *Workspace) current() (*store.DB, error) {
 	db, err := store.Open(w.path, store.Options{})
 	if err != nil {
 		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return nil, errors.Join(errors.New("open database: closed meanwhile"), db.Close())
 	}
 	w.opened = append(w.opened, db)
 	w.db.Store(db)
@@ -194,10 +240,11 @@ func (w *Workspace) Recording() recorder.Options {
 	return recorder.Options{Spool: w.spool, Redact: w.redact, Log: w.log}
 }
 
-// Captured counts the exchanges that were recorded so far.
-func (w *Workspace) Captured() int64 {
+// Captured counts the exchanges that were recorded so far, and those of them
+// that were taken in and are model calls.
+func (w *Workspace) Captured() (exchanges, modelCalls int64) {
 	s := w.spool.Stats()
-	return s.Recorded + s.Lossy
+	return s.Recorded + s.Lossy, w.runner.Stats().ModelCalls
 }
 
 // Status tells more of the workspace than the spool's own counts.
@@ -224,35 +271,50 @@ func (w *Workspace) Stored(ctx context.Context, id string) (*transcript.Exchange
 	}
 }
 
-// closeWithin bounds how long Close takes in what is left.
+// closeWithin bounds how long Close takes in what is left, and how long it
+// waits for a database that does not answer.
 const closeWithin = 20 * time.Second
 
 // Close takes in what the spool still holds, for a bounded time, and closes
 // both. What is not taken in stays in the spool for the next start.
 func (w *Workspace) Close(ctx context.Context) error {
-	if w.closed {
-		return nil
-	}
-	w.closed = true
+	ctx, cancel := context.WithTimeout(ctx, closeWithin)
+	defer cancel()
 	if w.stop != nil {
 		w.finish(ctx)
 	}
-	errs := []error{w.spool.Close()}
-	for _, db := range w.opened {
-		errs = append(errs, db.Close())
+	w.mu.Lock()
+	w.closed = true
+	opened := w.opened
+	w.mu.Unlock()
+	errs := make(chan error, 1)
+	go func() {
+		all := []error{w.spool.Close()}
+		for _, db := range opened {
+			all = append(all, db.Close())
+		}
+		errs <- errors.Join(all...)
+	}()
+	select {
+	case err := <-errs:
+		return err
+	case <-ctx.Done():
+		return errors.New("close database: it does not answer; what is not taken in stays in the spool for the next start")
 	}
-	return errors.Join(errs...)
 }
 
+// finish waits until all that was recorded is taken in.
 func (w *Workspace) finish(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, closeWithin)
-	defer cancel()
-	for w.spool.Stats().Backlog > 0 && ctx.Err() == nil {
+	left := func() int { s := w.spool.Stats(); return s.Backlog + s.InFlight }
+	for left() > 0 && ctx.Err() == nil {
 		time.Sleep(pollStored)
 	}
-	if n := w.spool.Stats().Backlog; n > 0 {
-		w.log.Warn("stop with exchanges left in the spool", "exchanges", n)
+	if n := left(); n > 0 {
+		w.log.Warn("stop with exchanges left in the spool; the next start takes them in", "exchanges", n)
 	}
 	w.stop()
-	<-w.done
+	select {
+	case <-w.done:
+	case <-ctx.Done():
+	}
 }

@@ -1,0 +1,82 @@
+package ingest
+
+import (
+	"context"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// farthest bounds how many answers back the call of a result is looked for.
+const farthest = 64
+
+// callers are the recorded answers of a conversation, latest first, read as
+// far up as is needed: most results answer the step just before. Each call is
+// given out once.
+type callers struct {
+	ctx  context.Context
+	tx   transcript.Tx
+	next *transcript.Exchange // not read yet
+	line []*caller
+}
+
+// caller is one answer with the calls that are left, the latest at the end.
+type caller struct {
+	exchange *transcript.Exchange
+	calls    []transcript.CallRow
+	taken    []bool
+	keys     map[transcript.Key][]int
+	ids      map[string][]int
+}
+
+// byKey gives the latest call with that key that was not given out yet; nil if
+// there is none.
+func (c *callers) byKey(key transcript.Key) (*transcript.CallRow, *transcript.Exchange, error) {
+	return c.take(func(at *caller) []int { return at.keys[key] })
+}
+
+// byID does the same for a call id.
+func (c *callers) byID(id string) (*transcript.CallRow, *transcript.Exchange, error) {
+	return c.take(func(at *caller) []int { return at.ids[id] })
+}
+
+func (c *callers) take(fitting func(*caller) []int) (*transcript.CallRow, *transcript.Exchange, error) {
+	for n := 0; n < farthest; n++ {
+		if n == len(c.line) {
+			if c.next == nil {
+				break
+			}
+			if err := c.read(); err != nil {
+				return nil, nil, err
+			}
+		}
+		at := c.line[n]
+		fits := fitting(at)
+		for i := len(fits) - 1; i >= 0; i-- {
+			if k := fits[i]; !at.taken[k] {
+				at.taken[k] = true
+				return &at.calls[k], at.exchange, nil
+			}
+		}
+	}
+	return nil, nil, nil
+}
+
+// read reads the calls of the next answer up.
+func (c *callers) read() error {
+	e := c.next
+	calls, err := c.tx.Calls(c.ctx, []string{e.ID})
+	if err != nil {
+		return err
+	}
+	at := &caller{exchange: e, calls: calls, taken: make([]bool, len(calls)), keys: map[transcript.Key][]int{}, ids: map[string][]int{}}
+	for i := range calls {
+		at.keys[calls[i].Key] = append(at.keys[calls[i].Key], i)
+		at.ids[calls[i].CallID] = append(at.ids[calls[i].CallID], i)
+	}
+	c.line = append(c.line, at)
+	c.next = nil
+	if e.Link.Parent != "" {
+		c.next, err = c.tx.Exchange(c.ctx, e.Link.Parent)
+	}
+	return err
+}

@@ -12,29 +12,26 @@ type chatAPI struct{ *reader }
 
 func (a chatAPI) stream() assembler { return &chatStream{reader: a.reader} }
 
-func (a chatAPI) request(body []byte) {
-	m := a.members(body, "messages", "tools", "functions")
-	n := 0
-	for e := walk(m[0]); !e.object && e.next(); n++ {
-		message := chatMessage{reader: a.reader, at: "/messages/" + strconv.Itoa(n), add: a.in}
-		message.read(e.value())
-	}
-	a.tools("tools", m[1])
-	a.tools("functions", m[2]) // before tools there were
+func (a chatAPI) request(o *outline) {
+	a.common(o)
+	a.each(o, "messages", a.message, nil)
+	a.each(o, "tools", a.tool, nil)
+	a.each(o, "functions", a.tool, nil) // before tools there were
 }
 
-func (a chatAPI) tools(member string, v []byte) {
-	n := 0
-	for e := walk(v); !e.object && e.next(); n++ {
-		t := e.value()
-		name := str(get(t, "function", "name"))
-		for _, path := range [...][]string{{"custom", "name"}, {"name"}, {"type"}} {
-			if name == "" {
-				name = str(get(t, path...))
-			}
+func (a chatAPI) message(v []byte, at string) {
+	m := chatMessage{reader: a.reader, at: at, add: a.in}
+	m.read(v)
+}
+
+func (a chatAPI) tool(v []byte, at string) {
+	name := str(get(v, "function", "name"))
+	for _, path := range [...][]string{{"custom", "name"}, {"name"}, {"type"}} {
+		if name == "" {
+			name = str(get(v, path...))
 		}
-		a.in(transcript.Item{Kind: transcript.ToolDefinition, Name: name, Raw: t, At: "/" + member + "/" + strconv.Itoa(n)})
 	}
+	a.in(transcript.Item{Kind: transcript.ToolDefinition, Name: name, Raw: v, At: at})
 }
 
 func (a chatAPI) response(object []byte) {

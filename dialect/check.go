@@ -14,6 +14,8 @@ type check struct {
 	good  int    // up to here everything is whole; open brackets aside
 	depth int    // of the stack at good
 	cut   int    // where a string value begins that the end of the input cut; -1 if none
+	under int    // how many containers hold the value that is read
+	named int    // behind the name that was read last
 	room  [24]byte
 }
 
@@ -88,7 +90,7 @@ func (c *check) value() bool {
 		}
 		switch ch := c.b[c.i]; {
 		case ch == '{' || ch == '[':
-			if len(c.stack) == maxDepth {
+			if c.under+len(c.stack) == maxDepth {
 				return false
 			}
 			c.stack = append(c.stack, ch)
@@ -159,6 +161,7 @@ func (c *check) name() bool {
 	if c.i >= len(c.b) || c.b[c.i] != '"' || !c.str() {
 		return false
 	}
+	c.named = c.i
 	c.i = skipSpace(c.b, c.i)
 	if c.i >= len(c.b) || c.b[c.i] != ':' {
 		return false

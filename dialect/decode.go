@@ -17,31 +17,33 @@ import (
 // it out); for responses a completed, incomplete or failed event; for messages
 // message_stop.
 func Decode(d transcript.Dialect, w *Wire) *transcript.Turn {
-	r := reader{turn: &transcript.Turn{Dialect: d, FirstContentAt: -1}, wire: w}
+	r := newReader(d, w)
+	r.decode()
+	return r.turn
+}
+
+func (r *reader) decode() {
 	var read api
-	switch d {
+	switch r.turn.Dialect {
 	case transcript.Chat:
-		read = chatAPI{&r}
+		read = chatAPI{r}
 	case transcript.Responses:
-		read = responsesAPI{&r}
+		read = responsesAPI{r}
 	case transcript.Messages:
-		read = messagesAPI{&r}
+		read = messagesAPI{r}
 	default:
-		return r.turn
+		return
 	}
-	if body, _ := r.json(w.Request, "request"); body != nil {
-		read.request(body)
-	}
+	r.request(read)
 	if r.turn.Model == "" {
-		r.turn.Model = modelOfPath(w.URL)
+		r.turn.Model = modelOfPath(r.wire.URL)
 	}
 	r.response(read)
-	return r.turn
 }
 
 // api is what one dialect knows. Bodies are whole, valid JSON values.
 type api interface {
-	request(body []byte)
+	request(o *outline)
 	// response reads a response object. It is called for error bodies too.
 	response(object []byte)
 	stream() assembler
@@ -59,23 +61,38 @@ type assembler interface {
 
 // reader holds what the decoders of all dialects share.
 type reader struct {
-	turn *transcript.Turn
-	wire *Wire
+	turn   *transcript.Turn
+	wire   *Wire
+	warned int // how often
+
+	memory *Memory // nil to read everything anew
+	keys   []transcript.Key
+	cuts   []int
+}
+
+func newReader(d transcript.Dialect, w *Wire) *reader {
+	return &reader{turn: &transcript.Turn{Dialect: d, FirstContentAt: -1}, wire: w}
 }
 
 func (r *reader) warn(format string, args ...any) {
 	const most = 50
+	r.warned++
 	if len(r.turn.Warnings) < most {
 		r.turn.Warnings = append(r.turn.Warnings, fmt.Sprintf(format, args...))
 	}
 }
 
+// unmarked gives a body without its byte order mark.
+func (r *reader) unmarked(body []byte, side string) []byte {
+	b := bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
+	if len(b) != len(body) {
+		r.warn("%s body begins with a byte order mark", side)
+	}
+	return b
+}
+
 // json gives the JSON value of a body, mended if need be; nil if it has none.
 func (r *reader) json(body []byte, side string) (v []byte, whole bool) {
-	if b := bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")); len(b) != len(body) {
-		r.warn("%s body begins with a byte order mark", side)
-		body = b
-	}
 	if len(body) == 0 {
 		return nil, false
 	}
@@ -86,9 +103,13 @@ func (r *reader) json(body []byte, side string) (v []byte, whole bool) {
 	case !whole:
 		r.warn("%s body breaks off: %d bytes are not read", side, rest)
 	case rest > 0:
-		r.warn("%s body has %d bytes behind its JSON value", side, rest)
+		r.behind(rest, side)
 	}
 	return v, whole
+}
+
+func (r *reader) behind(rest int, side string) {
+	r.warn("%s body has %d bytes behind its JSON value", side, rest)
 }
 
 func (r *reader) response(read api) {
@@ -99,7 +120,7 @@ func (r *reader) response(read api) {
 		t.Stream = eventStream
 		t.Complete = r.wire.Status == 204 || r.wire.Status == 304
 	case looksLikeJSON(body):
-		object, whole := r.json(body, "response")
+		object, whole := r.json(r.unmarked(body, "response"), "response")
 		t.Complete = whole && object != nil
 		t.Response = object
 		if object != nil {
@@ -183,29 +204,6 @@ func (r *reader) readStream(read api, body []byte) {
 	if !complete && t.Error == nil {
 		r.warn("the stream ended before its end event")
 	}
-}
-
-// members gives the values of a request's members in the order of names, nil
-// where one is missing, and reads what all dialects have.
-func (r *reader) members(body []byte, names ...string) [][]byte {
-	out := make([][]byte, len(names))
-	for c := walk(body); c.object && c.next(); {
-		key := c.key()
-		switch string(key) {
-		case "model":
-			r.turn.Model = str(c.value())
-		case "stream": // until there is an answer that shows it
-			if len(r.wire.Response) == 0 {
-				r.turn.Stream = string(c.value()) == "true"
-			}
-		}
-		for i, name := range names {
-			if string(key) == name {
-				out[i] = c.value()
-			}
-		}
-	}
-	return out
 }
 
 // header gives the first value of a header, whatever the case of its name.

@@ -13,21 +13,27 @@ type messagesAPI struct{ *reader }
 
 func (a messagesAPI) stream() assembler { return &messagesStream{reader: a.reader} }
 
-func (a messagesAPI) request(body []byte) {
-	m := a.members(body, "system", "messages", "tools", "thread")
+func (a messagesAPI) request(o *outline) {
+	a.common(o)
 	// Threads that the provider holds: {"type":"continue","previous_message_id":…}
 	// goes on from an answer, and only what is new is sent
 	// (anthropic-sdk-typescript, beta messages).
-	a.turn.PreviousID = str(get(m[3], "previous_message_id"))
-	a.content(m[0], "/system", "system", a.in)
-	n := 0
-	for e := walk(m[1]); !e.object && e.next(); n++ {
-		a.message(e.value(), "/messages/"+strconv.Itoa(n))
-	}
-	n = 0
-	for e := walk(m[2]); !e.object && e.next(); n++ {
-		a.tool(e.value(), "/tools/"+strconv.Itoa(n))
-	}
+	a.turn.PreviousID = str(get(o.value("thread"), "previous_message_id"))
+	a.each(o, "system", a.systemBlock, a.systemText)
+	a.each(o, "messages", a.message, nil)
+	a.each(o, "tools", a.tool, nil)
+}
+
+func (a messagesAPI) systemBlock(v []byte, at string) {
+	it := blockItem(v, "system")
+	it.At = at
+	a.in(it)
+}
+
+func (a messagesAPI) systemText(v []byte, at string) {
+	it := textItem("system", unquote(v))
+	it.Raw, it.At = v, at
+	a.in(it)
 }
 
 // tool is a definition; of server tools only some have a name (MCP toolsets

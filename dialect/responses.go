@@ -13,15 +13,12 @@ type responsesAPI struct{ *reader }
 
 func (a responsesAPI) stream() assembler { return &responsesStream{reader: a.reader} }
 
-func (a responsesAPI) request(body []byte) {
-	m := a.members(body, "previous_response_id", "instructions", "input", "tools")
-	a.turn.PreviousID = str(m[0])
-	a.items(m[1], "/instructions", "system", a.in)
-	a.items(m[2], "/input", "user", a.in)
-	n := 0
-	for e := walk(m[3]); !e.object && e.next(); n++ {
-		a.tool(e.value(), "/tools/"+strconv.Itoa(n))
-	}
+func (a responsesAPI) request(o *outline) {
+	a.common(o)
+	a.turn.PreviousID = str(o.value("previous_response_id"))
+	a.each(o, "instructions", a.item("system"), a.text("system"))
+	a.each(o, "input", a.item("user"), a.text("user"))
+	a.each(o, "tools", a.tool, nil)
 }
 
 // tool is a definition; a hosted tool has its type for a name, an MCP server
@@ -36,19 +33,22 @@ func (a responsesAPI) tool(v []byte, at string) {
 	a.in(transcript.Item{Kind: transcript.ToolDefinition, Name: name, Raw: v, At: at})
 }
 
-// items reads a list of items; a string is one message of that role.
-func (a responsesAPI) items(v []byte, at, role string, add func(transcript.Item)) {
-	if isString(v) {
+// item reads an element of a list of items; role is that of a message that
+// names none.
+func (a responsesAPI) item(role string) func(v []byte, at string) {
+	return func(v []byte, at string) {
+		it, _ := responsesItem(v, role)
+		it.At = at
+		a.in(it)
+	}
+}
+
+// text reads a string in the place of a list: one message of that role.
+func (a responsesAPI) text(role string) func(v []byte, at string) {
+	return func(v []byte, at string) {
 		it := textItem(role, unquote(v))
 		it.Raw, it.At = v, at
-		add(it)
-		return
-	}
-	n := 0
-	for e := walk(v); !e.object && e.next(); n++ {
-		it, _ := responsesItem(e.value(), role)
-		it.At = at + "/" + strconv.Itoa(n)
-		add(it)
+		a.in(it)
 	}
 }
 

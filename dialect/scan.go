@@ -155,12 +155,14 @@ func (c *cursor) fail() bool {
 func (c *cursor) value() []byte { return c.b[c.start:c.end:c.end] }
 
 // key is the name of the member the cursor is at.
-func (c *cursor) key() []byte {
-	k := c.b[c.head+1 : c.keyEnd-1]
-	if bytes.IndexByte(k, '\\') >= 0 {
-		return []byte(unquote(c.b[c.head:c.keyEnd]))
+func (c *cursor) key() []byte { return nameOf(c.b[c.head:c.keyEnd]) }
+
+// nameOf gives the name that a key says.
+func nameOf(key []byte) []byte {
+	if bytes.IndexByte(key, '\\') >= 0 {
+		return []byte(unquote(key))
 	}
-	return k
+	return key[1 : len(key)-1]
 }
 
 // get gives the member of an object under a path of names, nil if there is

@@ -45,7 +45,7 @@ func splitObject(body []byte, i int) []int {
 		if end < 0 {
 			return ends
 		}
-		name := body[i+1 : end-1]
+		name := nameOf(body[i:end])
 		if i = skipSpace(body, end); i >= len(body) || body[i] != ':' {
 			return ends
 		}
@@ -61,10 +61,11 @@ func splitObject(body []byte, i int) []int {
 	}
 }
 
-// isLarge names the arrays whose elements come again in later requests.
+// isLarge names the members whose values come again in later requests: arrays,
+// element by element, or texts.
 func isLarge(name []byte) bool {
 	switch string(name) {
-	case "messages", "input", "contents", "tools", "functions", "system":
+	case "messages", "input", "contents", "tools", "functions", "system", "instructions":
 		return true
 	}
 	return false

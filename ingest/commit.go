@@ -25,7 +25,7 @@ func Commit(ctx context.Context, store transcript.Store, captures []*transcript.
 func (c *Committer) Commit(ctx context.Context, store transcript.Store, captures []*transcript.Capture) ([]*transcript.Exchange, error) {
 	batch := make([]*decoded, len(captures))
 	for i := range captures {
-		batch[i] = c.decode(captures[i])
+		batch[i] = decode(captures[i], &c.memory)
 	}
 	var stored []*transcript.Exchange
 	err := store.Update(ctx, func(tx transcript.Tx) error {
@@ -65,13 +65,9 @@ func put(ctx context.Context, tx transcript.Tx, d *decoded) error {
 	if err != nil {
 		return err
 	}
-	brought := newResults(d)
-	e.Results = len(brought)
+	e.Results = len(newResults(d))
 	if err := tx.PutExchange(e); err != nil {
 		return err
 	}
-	if err := putCalls(tx, d); err != nil {
-		return err
-	}
-	return putResults(ctx, tx, d, parent, brought)
+	return putCalls(ctx, tx, d, parent)
 }

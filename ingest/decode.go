@@ -26,7 +26,7 @@ type decoded struct {
 
 // decode reads a capture. It never fails: a body that cannot be read back makes
 // the exchange lossy and says why.
-func (m *Committer) decode(c *transcript.Capture) *decoded {
+func decode(c *transcript.Capture, m *dialect.Memory) *decoded {
 	d := &decoded{capture: c, exchange: newExchange(c)}
 	e := d.exchange
 	d.request = readPieces(c.Request, &e.Request)
@@ -34,9 +34,10 @@ func (m *Committer) decode(c *transcript.Capture) *decoded {
 	w := &dialect.Wire{Method: c.Method, URL: c.URL, RequestHeader: c.RequestHeader, ResponseHeader: c.ResponseHeader, Status: c.Status}
 	w.Request = d.plain(&e.Request, d.request)
 	w.Response = d.plain(&e.Response, d.response)
-	e.Dialect, d.turn = understand(w)
-	if e.Request.ContentEncoding == "" && d.request.body != nil {
-		d.request.cuts = dialect.Split(e.Dialect, d.request.body)
+	reading := understand(w, m)
+	d.turn, d.keys, e.Dialect = reading.Turn, reading.Keys, reading.Turn.Dialect
+	if e.Request.ContentEncoding == "" {
+		d.request.cuts = reading.Cuts
 	}
 	d.describe()
 	return d
@@ -44,15 +45,14 @@ func (m *Committer) decode(c *transcript.Capture) *decoded {
 
 // understand decodes an exchange. A fault in a decoder must not end recording:
 // what it cannot take is kept raw.
-func understand(w *dialect.Wire) (d transcript.Dialect, turn *transcript.Turn) {
+func understand(w *dialect.Wire, m *dialect.Memory) (reading *dialect.Reading) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			d = transcript.Unknown
-			turn = &transcript.Turn{Dialect: d, FirstContentAt: -1, Warnings: []string{fmt.Sprintf("the decoder failed: %v", fault)}}
+			reading = new(dialect.Memory).Read(transcript.Unknown, w)
+			reading.Turn.Warnings = []string{fmt.Sprintf("the decoder failed: %v", fault)}
 		}
 	}()
-	d = dialect.Recognise(w)
-	return d, dialect.Decode(d, w)
+	return m.Read(dialect.Recognise(w), w)
 }
 
 func newExchange(c *transcript.Capture) *transcript.Exchange {

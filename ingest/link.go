@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -47,11 +48,11 @@ func (k *linker) parent() (*transcript.Exchange, error) {
 		return nil, err
 	}
 	if parent != nil {
-		nodes := transcript.Chain(parent.Link.OutNode, k.d.turn.Input)
+		nodes := transcript.Chain(parent.Link.OutNode, k.d.keys)
 		place(k.d, parent.Link.OutNode, parent.Link.OutLen, nodes)
 		return parent, nil
 	}
-	nodes := transcript.Chain(transcript.Node{}, k.d.turn.Input)
+	nodes := transcript.Chain(transcript.Node{}, k.d.keys)
 	place(k.d, transcript.Node{}, 0, nodes)
 	if parent, err = k.byHistory(nodes); err != nil {
 		return nil, err

@@ -30,6 +30,7 @@ type Runner struct {
 	Spool *recorder.Spool
 	Log   *slog.Logger
 
+	committer  Committer
 	committed  atomic.Int64
 	modelCalls atomic.Int64
 	failures   atomic.Int64

@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"io"
@@ -40,38 +41,37 @@ func (it *Item) InChain() bool {
 // KeyOf hashes what an item means: kind, role, text, other parts, call id,
 // name, canonical arguments and the error mark; an Other by its canonical JSON.
 func KeyOf(it *Item) Key {
-	h := sha256.New()
-	field := func(s string) {
-		var n [8]byte
-		for i, l := 0, len(s); i < 8; i++ {
-			n[i] = byte(l >> (8 * i))
-		}
-		h.Write(n[:])
-		io.WriteString(h, s)
-	}
-	field(string(it.Kind))
+	h := hashed{make([]byte, 0, 128+len(it.Text)+len(it.ArgumentsRaw)+72*len(it.Parts))}
+	h.field(string(it.Kind))
 	if it.Kind == Other {
-		field(HashJSON(it.Raw))
+		h.field(HashJSON(it.Raw))
 	} else {
 		if it.Kind == MessageItem {
-			field(it.Role)
+			h.field(it.Role)
 		}
-		field(it.Text)
+		h.field(it.Text)
 		for _, p := range it.Parts {
-			field(p)
+			h.field(p)
 		}
-		field(it.CallID)
+		h.field(it.CallID)
 		if it.Kind != ToolResult { // some clients add a name to results, most do not
-			field(it.Name)
+			h.field(it.Name)
 		}
-		field(canonicalArguments(it))
+		h.field(canonicalArguments(it))
 		if it.IsError {
-			field("error")
+			h.field("error")
 		}
 	}
-	var k Key
-	copy(k[:], h.Sum(nil))
-	return k
+	sum := sha256.Sum256(h.buf)
+	return Key(sum[:16])
+}
+
+// hashed is what a key is the hash of: fields, each with its length before it.
+type hashed struct{ buf []byte }
+
+func (h *hashed) field(s string) {
+	h.buf = binary.LittleEndian.AppendUint64(h.buf, uint64(len(s)))
+	h.buf = append(h.buf, s...)
 }
 
 func canonicalArguments(it *Item) string {
@@ -97,20 +97,27 @@ func (n Node) Extend(k Key) Node {
 	copy(buf[:16], n[:])
 	copy(buf[16:], k[:])
 	sum := sha256.Sum256(buf[:])
-	var next Node
-	copy(next[:], sum[:])
-	return next
+	return Node(sum[:16])
+}
+
+// Keys gives the keys of the items that count in a chain (InChain).
+func Keys(items []Item) []Key {
+	var keys []Key
+	for i := range items {
+		if items[i].InChain() {
+			keys = append(keys, KeyOf(&items[i]))
+		}
+	}
+	return keys
 }
 
 // Chain gives the nodes of a history that starts at from and goes on with the
-// items that count (InChain): one node for each of them.
-func Chain(from Node, items []Item) []Node {
-	var nodes []Node
-	for i := range items {
-		if items[i].InChain() {
-			from = from.Extend(KeyOf(&items[i]))
-			nodes = append(nodes, from)
-		}
+// items of these keys: one node for each.
+func Chain(from Node, keys []Key) []Node {
+	nodes := make([]Node, len(keys))
+	for i, k := range keys {
+		from = from.Extend(k)
+		nodes[i] = from
 	}
 	return nodes
 }

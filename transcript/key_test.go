@@ -59,13 +59,17 @@ func TestChain_LeavesOutWhatClientsMayDrop(t *testing.T) {
 		{Kind: transcript.MessageItem, Role: "assistant", Text: "other choice", Choice: 1}, result("a"),
 	}
 	short := []transcript.Item{said("user", "hi"), call("a", "f"), result("a")}
-	x, y := transcript.Chain(transcript.Node{}, full), transcript.Chain(transcript.Node{}, short)
+	x, y := chain(transcript.Node{}, full), chain(transcript.Node{}, short)
 	if len(x) != 3 || len(y) != 3 || x[2] != y[2] {
 		t.Errorf("chains of %d and %d nodes, want the same three", len(x), len(y))
 	}
-	if z := transcript.Chain(x[0], short[1:]); z[1] != y[2] {
+	if z := chain(x[0], short[1:]); z[1] != y[2] {
 		t.Error("a chain that is gone on with differs from one made at once")
 	}
+}
+
+func chain(from transcript.Node, items []transcript.Item) []transcript.Node {
+	return transcript.Chain(from, transcript.Keys(items))
 }
 
 func other(raw string) transcript.Item {

@@ -1,0 +1,230 @@
+package dialect
+
+import (
+	"bytes"
+	"hash/maphash"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// Memory remembers the elements of requests with the items that were read from
+// them, so that history that is sent again is read once. Elements are
+// recognised by comparing all their bytes, most of them without being scanned
+// or hashed before: the element that came next last time most likely comes next
+// again. It keeps copies of its own and never a body. The zero Memory is ready,
+// and a nil one remembers nothing; it may be used by several goroutines.
+type Memory struct {
+	// Limit is about how many bytes are kept, those used last; 0 means 64 MB.
+	Limit int
+
+	mu     sync.Mutex
+	seed   maphash.Seed
+	heads  map[series]*memo // stand before the first element of each list
+	recent map[uint64]*memo
+	older  map[uint64]*memo // go when recent is half of the limit
+	size   int              // of recent
+}
+
+const defaultMemory = 64 << 20
+
+// series names the arrays, or texts, whose elements are read alike.
+type series struct {
+	dialect transcript.Dialect
+	member  string
+	text    bool
+}
+
+// at is the JSON pointer to an element.
+func (s series) at(index int) string {
+	if s.text {
+		return "/" + s.member
+	}
+	return "/" + s.member + "/" + strconv.Itoa(index)
+}
+
+// memo is what is remembered of one element. Its fields belong to the Memory's
+// lock; what they point to is never changed.
+type memo struct {
+	hash   uint64
+	series series
+	raw    []byte // an object or a text; nil once it is forgotten
+	items  []transcript.Item
+	keys   []transcript.Key
+	index  int // of the element, in the items' At
+	size   int
+	next   *memo // what came after it last time
+}
+
+// trail follows one list of a request through the memory. A nil one finds
+// nothing.
+type trail struct {
+	memory *Memory
+	series series
+	salt   uint64 // keeps equal bytes of different lists apart
+	next   *memo  // what is expected
+}
+
+func (m *Memory) trail(s series) *trail {
+	if m == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	head := m.head(s)
+	return &trail{memory: m, series: s, salt: head.hash, next: head.next}
+}
+
+// start gives what stands before the first element of a list.
+func (m *Memory) start(s series) *memo {
+	if m == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.head(s)
+}
+
+// head does it under the lock.
+func (m *Memory) head(s series) *memo {
+	if m.heads == nil {
+		m.seed = maphash.MakeSeed()
+		m.heads = map[series]*memo{}
+		m.recent = map[uint64]*memo{}
+	}
+	h := m.heads[s]
+	if h == nil {
+		h = &memo{series: s, hash: maphash.Comparable(m.seed, s)}
+		m.heads[s] = h
+	}
+	return h
+}
+
+// expected gives the memo of the value that b begins with, and its length, if
+// it is the one that is expected.
+func (t *trail) expected(b []byte) (e *memo, n int) {
+	if t == nil || t.next == nil {
+		return nil, 0
+	}
+	t.memory.mu.Lock()
+	defer t.memory.mu.Unlock()
+	e = t.next
+	t.next = e.next // in any case: where one element changed, the one behind it may not have
+	if e.raw == nil || !bytes.HasPrefix(b, e.raw) {
+		return nil, 0
+	}
+	t.memory.use(e)
+	return e, len(e.raw)
+}
+
+// find gives the memo of a value, and its hash.
+func (t *trail) find(v []byte) (*memo, uint64) {
+	if t == nil {
+		return nil, 0
+	}
+	m := t.memory
+	hash := maphash.Bytes(m.seed, v) ^ t.salt
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.lookup(hash)
+	if e == nil || e.series != t.series || !bytes.Equal(e.raw, v) {
+		return nil, hash
+	}
+	t.next = e.next
+	m.use(e)
+	return e, hash
+}
+
+func (m *Memory) lookup(hash uint64) *memo {
+	if e := m.recent[hash]; e != nil {
+		return e
+	}
+	return m.older[hash]
+}
+
+// recall gives what is remembered of the element of that index, which comes
+// after before. It is not ok if that was forgotten meanwhile.
+func (m *Memory) recall(before, e *memo, index int) (items []transcript.Item, keys []transcript.Key, ok bool) {
+	if e == nil {
+		return nil, nil, false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e.raw == nil {
+		return nil, nil, false
+	}
+	if e.index != index {
+		e.items = moved(e.items, e.series.at(e.index), e.series.at(index))
+		e.index = index
+	}
+	before.next = e
+	return e.items, e.keys, true
+}
+
+// moved gives the same items at another place.
+func moved(items []transcript.Item, from, to string) []transcript.Item {
+	items = slices.Clone(items)
+	for i := range items {
+		items[i].At = to + items[i].At[len(from):]
+	}
+	return items
+}
+
+// takes tells whether an element can be remembered: in a body it must be known
+// where it ends without reading on.
+func (m *Memory) takes(v []byte) bool {
+	return m != nil && (isObject(v) || isString(v)) && len(v) <= m.limit()/8
+}
+
+// remember keeps a new element, which comes after before.
+func (m *Memory) remember(before, e *memo) *memo {
+	e.series, e.size = before.series, 256+len(e.raw)+16*len(e.keys)
+	for i := range e.items {
+		it := &e.items[i]
+		e.size += 256 + len(it.Text) + len(it.ArgumentsRaw) + len(it.Arguments) + len(it.At) + 80*len(it.Parts)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if same := m.lookup(e.hash); same != nil && same.series == e.series && bytes.Equal(same.raw, e.raw) {
+		e = same // it stands twice in this request
+	} else {
+		m.add(e)
+	}
+	before.next = e
+	return e
+}
+
+func (m *Memory) limit() int {
+	if m.Limit > 0 {
+		return m.Limit
+	}
+	return defaultMemory
+}
+
+func (m *Memory) add(e *memo) {
+	if other := m.recent[e.hash]; other != nil {
+		m.size -= other.size
+		other.forget()
+	}
+	m.recent[e.hash] = e
+	m.size += e.size
+	if m.size > m.limit()/2 {
+		for _, e := range m.older {
+			e.forget()
+		}
+		m.older, m.recent, m.size = m.recent, map[uint64]*memo{}, 0
+	}
+}
+
+// use moves a memo to the recent ones.
+func (m *Memory) use(e *memo) {
+	if m.older[e.hash] == e {
+		delete(m.older, e.hash)
+		m.add(e)
+	}
+}
+
+// forget lets go of all that a memo holds: others may still point to it.
+func (e *memo) forget() { e.raw, e.items, e.keys, e.next = nil, nil, nil, nil }

@@ -1,0 +1,165 @@
+package dialect
+
+import "github.com/retake-debugger/retake/transcript"
+
+// An outline is a request body that was read once: the members of its object
+// and the elements of its large arrays (isLarge).
+type outline struct {
+	body    []byte
+	members []member
+}
+
+type member struct {
+	name, value []byte
+	list        []element // of a large array; a text in its place is its own only element
+}
+
+// element is a value by its place in the body.
+type element struct {
+	start, end int
+	hash       uint64 // of its bytes, if the memory had to look for it
+	memo       *memo  // what is remembered of it; nil if nothing is
+}
+
+// outlineOf reads the JSON object that body begins with as strictly as valid
+// does, and gives the place behind it. What m remembers is not read but
+// compared. It is not ok if body begins with no whole object.
+func outlineOf(d transcript.Dialect, body []byte, m *Memory) (o outline, end int, ok bool) {
+	c := check{b: body, cut: -1, i: skipSpace(body, 0)}
+	c.stack = c.room[:0]
+	if c.i >= len(body) || body[c.i] != '{' {
+		return outline{}, 0, false
+	}
+	o.body = body
+	if c.i = skipSpace(body, c.i+1); c.i < len(body) && body[c.i] == '}' {
+		return o, c.i + 1, true
+	}
+	for {
+		v, ok := c.member(d, m)
+		if !ok {
+			return outline{}, 0, false
+		}
+		o.members = append(o.members, v)
+		if more, ok := c.separator('}'); !more {
+			return o, c.i, ok
+		}
+	}
+}
+
+func (c *check) member(d transcript.Dialect, m *Memory) (v member, ok bool) {
+	key := c.i
+	if !c.name() {
+		return v, false
+	}
+	v.name = nameOf(c.b[key:c.named])
+	start := c.i
+	switch large := isLarge(v.name) && start < len(c.b); {
+	case large && c.b[start] == '"':
+		ok = c.element(&v, m.trail(series{d, string(v.name), true}))
+	case large && c.b[start] == '[':
+		ok = c.elements(&v, m.trail(series{d, string(v.name), false}))
+	default:
+		ok = c.inner(1)
+	}
+	v.value = c.b[start:c.i:c.i]
+	return v, ok
+}
+
+// inner reads a value that lies in so many containers.
+func (c *check) inner(under int) bool {
+	c.under, c.stack = under, c.stack[:0]
+	return c.value()
+}
+
+func (c *check) elements(v *member, t *trail) bool {
+	if c.i = skipSpace(c.b, c.i+1); c.i < len(c.b) && c.b[c.i] == ']' {
+		c.i++
+		return true
+	}
+	for {
+		if !c.element(v, t) {
+			return false
+		}
+		if more, ok := c.separator(']'); !more {
+			return ok
+		}
+	}
+}
+
+// element reads one value, or passes over it if its bytes are remembered.
+func (c *check) element(v *member, t *trail) bool {
+	e := element{start: c.i}
+	if memo, n := t.expected(c.b[c.i:]); memo != nil {
+		c.i += n
+		e.memo, e.hash = memo, memo.hash
+	} else if c.inner(2) {
+		e.memo, e.hash = t.find(c.b[e.start:c.i])
+	} else {
+		return false
+	}
+	e.end = c.i
+	v.list = append(v.list, e)
+	return true
+}
+
+// separator reads what follows a value in a container: more follows, or it
+// ends with that bracket.
+func (c *check) separator(closing byte) (more, ok bool) {
+	if c.i = skipSpace(c.b, c.i); c.i >= len(c.b) {
+		return false, false
+	}
+	switch c.b[c.i] {
+	case ',':
+		c.i = skipSpace(c.b, c.i+1)
+		return true, true
+	case closing:
+		c.i++
+		return false, true
+	}
+	return false, false
+}
+
+// find gives the last member of that name, nil if there is none.
+func (o *outline) find(name string) *member {
+	for i := len(o.members) - 1; i >= 0; i-- {
+		if string(o.members[i].name) == name {
+			return &o.members[i]
+		}
+	}
+	return nil
+}
+
+// value gives the value of a member, nil if there is none.
+func (o *outline) value(name string) []byte {
+	if m := o.find(name); m != nil {
+		return m.value
+	}
+	return nil
+}
+
+// cuts gives what Split gives for the body.
+func (o *outline) cuts() []int {
+	var ends []int
+	cut := func(at int) bool {
+		if len(ends) == 0 || at > ends[len(ends)-1] {
+			ends = append(ends, at)
+		}
+		return len(ends) < maxSegments
+	}
+	for i := range o.members {
+		if list := o.members[i].list; isArray(o.members[i].value) && !cutList(list, cut) {
+			break
+		}
+	}
+	cut(len(o.body))
+	return ends
+}
+
+func cutList(list []element, cut func(int) bool) bool {
+	for i, e := range list {
+		if i == 0 && !cut(e.start) || !cut(e.end) {
+			return false
+		}
+	}
+	return true
+}

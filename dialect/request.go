@@ -1,0 +1,114 @@
+package dialect
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// Reading is an exchange that was decoded with a Memory.
+type Reading struct {
+	Turn *transcript.Turn
+	Keys []transcript.Key // transcript.Keys of the input
+	Cuts []int            // what Split gives for the request body
+}
+
+// Read gives what Decode and Split give, in one scan of the request. The Turn
+// shares memory with w's bodies and with m: nothing in it may be changed.
+func (m *Memory) Read(d transcript.Dialect, w *Wire) *Reading {
+	r := newReader(d, w)
+	r.memory = m
+	r.decode()
+	if r.memory == nil {
+		r.keys = transcript.Keys(r.turn.Input)
+	}
+	if r.cuts == nil {
+		r.cuts = Split(d, w.Request)
+	}
+	return &Reading{Turn: r.turn, Keys: r.keys, Cuts: r.cuts}
+}
+
+// request reads the request body.
+func (r *reader) request(read api) {
+	body := r.unmarked(r.wire.Request, "request")
+	if len(body) == 0 {
+		return
+	}
+	o, end, ok := outlineOf(r.turn.Dialect, body, r.memory)
+	if ok {
+		if skipSpace(body, end) < len(body) {
+			r.behind(len(body)-end, "request")
+		}
+		if r.memory != nil && len(body) == len(r.wire.Request) {
+			r.cuts = o.cuts()
+		}
+	} else {
+		r.memory = nil // what is mended is not worth it
+		v, _ := r.json(body, "request")
+		o, _, _ = outlineOf(r.turn.Dialect, v, nil)
+	}
+	read.request(&o)
+}
+
+// common reads the members that the requests of all dialects have.
+func (r *reader) common(o *outline) {
+	for _, m := range o.members {
+		switch string(m.name) {
+		case "model":
+			r.turn.Model = str(m.value)
+		case "stream": // until there is an answer that shows it
+			if len(r.wire.Response) == 0 {
+				r.turn.Stream = string(m.value) == "true"
+			}
+		}
+	}
+}
+
+// each reads a list of the request: the elements of an array, or a text in its
+// place. text may be nil where a text says nothing.
+func (r *reader) each(o *outline, name string, element, text func(v []byte, at string)) {
+	m := o.find(name)
+	if m == nil {
+		return
+	}
+	s, read := series{r.turn.Dialect, name, isString(m.value)}, element
+	if s.text {
+		read = text
+	}
+	if read == nil {
+		return
+	}
+	r.turn.Input = slices.Grow(r.turn.Input, len(m.list))
+	before := r.memory.start(s)
+	for i := range m.list {
+		before = r.element(o.body, &m.list[i], before, s, i, read)
+	}
+}
+
+// element reads one element or recalls it, and gives the memo that stands
+// before the next one.
+func (r *reader) element(body []byte, e *element, before *memo, s series, index int, read func(v []byte, at string)) *memo {
+	if items, keys, ok := r.memory.recall(before, e.memo, index); ok {
+		r.turn.Input = append(r.turn.Input, items...)
+		r.keys = append(r.keys, keys...)
+		return e.memo
+	}
+	v := body[e.start:e.end:e.end]
+	keep := r.memory.takes(v)
+	if keep {
+		v = bytes.Clone(v)
+	}
+	first, warned := len(r.turn.Input), r.warned
+	read(v, s.at(index))
+	if r.memory == nil {
+		return before
+	}
+	items := r.turn.Input[first:]
+	keys := transcript.Keys(items)
+	r.keys = append(r.keys, keys...)
+	if !keep || r.warned > warned { // a warning speaks of one place in one body
+		return before
+	}
+	return r.memory.remember(before, &memo{hash: e.hash, raw: v, items: slices.Clone(items), keys: keys, index: index})
+}

@@ -12,7 +12,7 @@ const (
 	checkpointAt = 4 << 20 / pageSize
 	// logLimit is how long the log may become before the writer waits until all
 	// of it is moved: a log that is written without a pause never begins anew.
-	logLimit = 16 << 20 / pageSize
+	logLimit = 64 << 20 / pageSize
 )
 
 // checkpointer moves the write-ahead log into the file, beside the writer. It
@@ -61,7 +61,16 @@ func (cp *checkpointer) checkpoint() {
 	if err != nil || logged-moved < cp.at {
 		return
 	}
-	if logged, moved, err = cp.log("PASSIVE"); err == nil && logged >= logLimit && cp.w.lock(context.Background()) == nil {
+	// What was written meanwhile is less each time.
+	for range 3 {
+		if _, _, err = cp.log("PASSIVE"); err != nil {
+			return
+		}
+		if logged, moved, err = cp.log("NOOP"); err != nil || logged == moved {
+			break
+		}
+	}
+	if err == nil && logged >= logLimit && cp.w.lock(context.Background()) == nil {
 		logged, moved, err = cp.log("PASSIVE")
 		cp.w.unlock()
 	}

@@ -89,6 +89,9 @@ type Reader interface {
 	Exchanges(ctx context.Context, f Filter) iter.Seq2[*Exchange, error]
 	// Children lists the exchanges that continue the one with that id, oldest first.
 	Children(ctx context.Context, id string) ([]*Exchange, error)
+	// Line gives the ids of the exchange with that id and of those whose history
+	// it continues, one after the other, oldest first; nothing if there is none.
+	Line(ctx context.Context, id string) ([]string, error)
 	// Body opens the exact wire bytes of a body. ErrNotFound if there is none.
 	Body(ctx context.Context, id BodyID) (io.ReadCloser, error)
 	// Calls lists the recorded calls of these exchanges in order.

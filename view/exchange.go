@@ -6,9 +6,10 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// NewExchange shows a stored exchange in full.
+// NewExchange shows a stored exchange in full. Its pairs are those of which
+// its own bodies hold at least one half.
 func NewExchange(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*Exchange, error) {
-	h, err := readHistory(ctx, r, e)
+	h, err := readTurn(ctx, r, e)
 	if err != nil {
 		return nil, err
 	}

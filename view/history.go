@@ -26,24 +26,40 @@ type history struct {
 // heldDeepest bounds how many answers held by the provider are followed.
 const heldDeepest = 10_000
 
-func readHistory(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*history, error) {
+// readTurn is the history of one exchange as far as its own bodies hold it.
+func readTurn(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*history, error) {
 	turn, err := Decode(ctx, r, e)
 	if err != nil {
 		return nil, err
 	}
 	h := &history{exchange: e, turn: turn, missing: turn.PreviousID != "" && e.Link.By != "previous_response_id"}
-	held, err := heldBefore(ctx, r, e)
+	h.addOwn()
+	return h, nil
+}
+
+// readHistory is the whole history, with what only the provider holds.
+func readHistory(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*history, error) {
+	h, err := readTurn(ctx, r, e)
 	if err != nil {
 		return nil, err
 	}
+	held, err := heldBefore(ctx, r, e)
+	if err != nil || len(held) == 0 {
+		return h, err
+	}
+	h.items = nil
 	for i := len(held) - 1; i >= 0; i-- {
 		h.add(held[i].exchange, held[i].turn.Input, "request", false)
 		h.add(held[i].exchange, held[i].turn.Output, "response", false)
 	}
-	h.add(e, turn.Input, "request", true)
-	h.output = len(h.items)
-	h.add(e, turn.Output, "response", true)
+	h.addOwn()
 	return h, nil
+}
+
+func (h *history) addOwn() {
+	h.add(h.exchange, h.turn.Input, "request", true)
+	h.output = len(h.items)
+	h.add(h.exchange, h.turn.Output, "response", true)
 }
 
 type step struct {

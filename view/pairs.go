@@ -2,7 +2,6 @@ package view
 
 import (
 	"context"
-	"slices"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -29,14 +28,32 @@ func join(ctx context.Context, r transcript.Reader, h *history) (*joined, error)
 	j := &joined{history: h, ofCall: map[int]int{}, ofResult: map[int]int{}, more: map[int][]transcript.Place{}, fresh: map[int]bool{}}
 	items := h.plain()
 	recorded := transcript.MatchCalls(items, rows)
+	brought := broughtBy(h.exchange.ID, rows)
 	for _, m := range transcript.PairItems(items) {
 		var row *transcript.CallRow
 		if r, ok := recorded[m.Call]; ok {
 			row = &rows[r]
 		}
+		if m.State == transcript.OrphanResult {
+			row = brought[j.items[m.Result].place.At]
+		}
 		j.add(m, row)
 	}
 	return j, nil
+}
+
+// broughtBy gives the calls whose results the request of an exchange brought,
+// by where the result stands there.
+func broughtBy(exchange string, rows []transcript.CallRow) map[string]*transcript.CallRow {
+	found := map[string]*transcript.CallRow{}
+	for i := range rows {
+		for _, r := range rows[i].Results {
+			if r.Exchange == exchange {
+				found[r.At] = &rows[i]
+			}
+		}
+	}
+	return found
 }
 
 // add makes the pair of a match; row is the recorded call, nil if no answer is
@@ -44,6 +61,10 @@ func join(ctx context.Context, r transcript.Reader, h *history) (*joined, error)
 func (j *joined) add(m transcript.Match, row *transcript.CallRow) {
 	p := transcript.Pair{State: m.State, By: m.By}
 	n := len(j.pairs)
+	if m.Call < 0 && row != nil { // the provider holds the call
+		p.State, p.By, p.CallID, p.Name, p.LatencyMS = transcript.Paired, "id", row.CallID, row.Name, latency(row)
+		p.Call = &transcript.Place{Exchange: row.Exchange, Body: "response", At: row.At}
+	}
 	if m.Call >= 0 {
 		it := &j.items[m.Call]
 		place := it.place
@@ -99,14 +120,9 @@ func latency(row *transcript.CallRow) *float64 {
 // recordedCalls gives the calls of the answers along the line of e, oldest
 // first.
 func recordedCalls(ctx context.Context, r transcript.Reader, e *transcript.Exchange) ([]transcript.CallRow, error) {
-	line, seen := []string{e.ID}, map[string]bool{e.ID: true}
-	for at := e; at.Link.Parent != "" && !seen[at.Link.Parent]; {
-		parent, err := r.Exchange(ctx, at.Link.Parent)
-		if err != nil {
-			return nil, err
-		}
-		line, seen[parent.ID], at = append(line, parent.ID), true, parent
+	line, err := r.Line(ctx, e.ID)
+	if err != nil {
+		return nil, err
 	}
-	slices.Reverse(line)
 	return r.Calls(ctx, line)
 }

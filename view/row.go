@@ -34,6 +34,10 @@ type Row struct {
 	Calls         int                `json:"calls"`    // tool calls in the answer
 	Results       int                `json:"results"`  // tool results that are new in the request
 	Run           string             `json:"run"`
+	Agent         *string            `json:"agent"` // nil: not told apart yet, like the next two
+	Step          *int               `json:"step"`
+	Attempt       *int               `json:"attempt"`
+	Side          bool               `json:"side"`
 	TakeOf        string             `json:"take_of"` // id of the exchange that this one replays
 	Parent        string             `json:"parent"`
 	Link          Link               `json:"link"`

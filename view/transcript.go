@@ -17,12 +17,12 @@ type Transcript struct {
 	Entries  []Entry   `json:"entries"`
 	Tools    []string  `json:"tools"` // names of the tools that the model was offered
 	// Missing says that the request leans on a history that was not recorded.
-	Missing  bool   `json:"missing_history"`
-	Parent   *Row   `json:"parent"`   // the exchange that this one continues
-	Children []Row  `json:"children"` // the exchanges that continue this one
-	Takes    []Row  `json:"takes"`    // replays of this one
-	TakeOf   *Row   `json:"take_of"`  // what this one is a replay of
-	Edits    []transcript.Edit `json:"edits"` // what the replay changed
+	Missing  bool              `json:"missing_history"`
+	Parent   *Row              `json:"parent"`   // the exchange that this one continues
+	Children []Row             `json:"children"` // the exchanges that continue this one
+	Takes    []Row             `json:"takes"`    // replays of this one
+	TakeOf   *Row              `json:"take_of"`  // what this one is a replay of
+	Edits    []transcript.Edit `json:"edits"`    // what the replay changed
 }
 
 // Entry is one line of a transcript: an item, or a call with its result.

@@ -216,3 +216,19 @@ func TestResolve(t *testing.T) {
 		}
 	}
 }
+
+func TestExchange_JoinsAResultWhoseCallTheProviderHolds(t *testing.T) {
+	db, stored := record(t,
+		message{messages: ask, thread: `,"thread":{"type":"create"}`, answer: callA},
+		message{messages: results("a=one"), thread: `,"thread":{"type":"continue","previous_message_id":"msg_1"}`, answer: done},
+		message{messages: `{"role":"user","content":"Again"}`, thread: `,"thread":{"type":"continue","previous_message_id":"msg_2"}`, answer: done})
+	want := []string{"a paired: x1 response /content/0 → x2 request /messages/0/content/0"}
+	for i, want := range [][]string{want, want, nil} {
+		if diff := cmp.Diff(want, pairs(t, show(t, db, stored[i]))); diff != "" {
+			t.Errorf("pairs of x%d differ (-want +got):\n%s", i+1, diff)
+		}
+	}
+	if v := show(t, db, stored[1]); len(v.Input) != 3 || v.Pairs[0].Name != "f" {
+		t.Errorf("%d input items, pair of %q; want its own three, and the call's name", len(v.Input), v.Pairs[0].Name)
+	}
+}

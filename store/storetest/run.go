@@ -125,3 +125,19 @@ func calls(t *testing.T, s transcript.Store) {
 		same(t, name, got, c.want)
 	}
 }
+
+func line(t *testing.T, s transcript.Store) {
+	child := func(n, parent int) *transcript.Exchange {
+		e := plain(n)
+		e.Link.Parent = id(parent)
+		return e
+	}
+	put(t, s, plain(1), child(2, 1), child(3, 2), child(4, 1), child(5, 99))
+	for n, want := range map[int][]string{1: {id(1)}, 3: {id(1), id(2), id(3)}, 4: {id(1), id(4)}, 5: {id(5)}, 9: nil} {
+		got, err := s.Line(t.Context(), id(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "line of "+id(n), got, want)
+	}
+}

@@ -37,6 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) transcript.Store) {
 		{"Runs", runs},
 		{"Takes", takes},
 		{"Calls", calls},
+		{"Line", line},
 		{"Body_ComesBack", bodyComesBack},
 		{"Body_GrowingHistories", bodyHistories},
 		{"Body_NotFound", bodyNotFound},

@@ -63,7 +63,7 @@ func script() *scripted.Model {
 }
 
 func demo(ctx context.Context, bin string, keep bool) error {
-	dir, err := os.MkdirTemp("", "retake-demo-")
+	dir, err := os.MkdirTemp(bin, "demo-") // gone with "make clean"; the viewer may still want it
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func newListPage(f transcript.Filter, rows []view.Row) *listPage {
 		Dialects: []transcript.Dialect{transcript.Chat, transcript.Responses, transcript.Messages, transcript.Unknown},
 		Outcomes: []transcript.Outcome{
 			transcript.OK, transcript.HTTPError, transcript.StreamError, transcript.UpstreamReset, transcript.ClientDisconnect,
-			transcript.RecorderCrashed, transcript.RecorderStopped, transcript.InProgress,
+			transcript.RecorderCrashed, transcript.RecorderStopped,
 		},
 	}
 	if len(rows) > rowsShown {

@@ -24,15 +24,16 @@ func isIDPart(ref string) bool {
 	return len(ref) >= 4 && len(ref) <= 36 && strings.Trim(ref, "0123456789abcdef-") == ""
 }
 
-// find gives the exchange of a reference: 12, x12, last or a unique part of an
-// id. Anything else is refused before the store is asked.
+// find gives the exchange of a reference: 12, x12, last (also as the commands
+// write it, x:last) or a unique part of an id. Anything else is refused before
+// the store is asked.
 func (s *server) find(ctx context.Context, ref string) (*transcript.Exchange, error) {
-	if ref == "last" {
+	if ref == "last" || ref == "x:last" {
 		return s.last(ctx)
 	}
 	if n, err := strconv.ParseInt(strings.TrimPrefix(ref, "x"), 10, 64); err == nil && n > 0 && len(ref) < 20 {
 		e, err := s.reader.ExchangeN(ctx, n)
-		if !errors.Is(err, transcript.ErrNotFound) || strings.HasPrefix(ref, "x") {
+		if !errors.Is(err, transcript.ErrNotFound) || strings.HasPrefix(ref, "x") || !isIDPart(ref) {
 			return e, missing(err, "There is no exchange "+view.Ref(n)+" here.")
 		}
 	}

@@ -52,7 +52,6 @@ type Workspace struct {
 
 	opening chan struct{} // holds a token while somebody opens the database
 	mu      sync.Mutex
-	opened  []*store.DB // every database that was open; the last is the current one
 	onOpen  func(*store.DB)
 	closed  bool
 	db      atomic.Pointer[store.DB]
@@ -214,6 +213,11 @@ func (w *Workspace) open() (*store.DB, error) {
 			return db, nil
 		}
 		w.log.Warn("open the database again", "reason", err, "path", w.path)
+		// Its log must not be taken for that of the new file, so it goes first.
+		w.db.Store(nil)
+		if err := db.Close(); err != nil {
+			w.log.Warn("close the database that was replaced", "error", err)
+		}
 	}
 	db, err := store.Open(w.path, store.Options{})
 	if err != nil {
@@ -224,7 +228,6 @@ func (w *Workspace) open() (*store.DB, error) {
 	if w.closed {
 		return nil, errors.Join(errors.New("open database: closed meanwhile"), db.Close())
 	}
-	w.opened = append(w.opened, db)
 	w.db.Store(db)
 	if w.onOpen != nil {
 		w.onOpen(db)
@@ -285,12 +288,11 @@ func (w *Workspace) Close(ctx context.Context) error {
 	}
 	w.mu.Lock()
 	w.closed = true
-	opened := w.opened
 	w.mu.Unlock()
 	errs := make(chan error, 1)
 	go func() {
 		all := []error{w.spool.Close()}
-		for _, db := range opened {
+		if db := w.db.Load(); db != nil {
 			all = append(all, db.Close())
 		}
 		errs <- errors.Join(all...)

@@ -1,0 +1,214 @@
+package workspace_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/store"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// bench is a recorder in front of a server that answers with what it got.
+type bench struct {
+	t    *testing.T
+	path string
+	w    *workspace.Workspace
+	url  string
+	log  *bytes.Buffer
+}
+
+func newBench(t *testing.T, path string) *bench {
+	t.Helper()
+	b := &bench{t: t, path: path, log: &bytes.Buffer{}}
+	w, err := workspace.OpenSpool(path, slog.New(slog.NewTextHandler(&lockedWriter{w: b.log}, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.w = w
+	w.Start(nil)
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.Copy(w, r.Body) }))
+	t.Cleanup(upstream.Close)
+	o := w.Recording()
+	o.Upstreams = []recorder.Upstream{{URL: mustURL(t, upstream.URL)}}
+	proxy, err := recorder.NewProxy(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(proxy)
+	t.Cleanup(server.Close)
+	b.url = server.URL
+	return b
+}
+
+// call sends one request and checks the answer.
+func (b *bench) call(text string) {
+	b.t.Helper()
+	resp, err := http.Post(b.url+"/v1/x", "text/plain", strings.NewReader(text))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	got, err := io.ReadAll(resp.Body)
+	if err != nil || string(got) != text {
+		b.t.Fatalf("answer %q (%v), want %q", got, err, text)
+	}
+}
+
+func (b *bench) close() {
+	b.t.Helper()
+	if err := b.w.Close(context.Background()); err != nil {
+		b.t.Errorf("close: %v", err)
+	}
+}
+
+// stored gives the request bodies in the database.
+func (b *bench) stored() []string {
+	b.t.Helper()
+	db, err := store.OpenReader(b.path)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer db.Close()
+	var texts []string
+	for e, err := range db.Exchanges(context.Background(), transcript.Filter{Oldest: true}) {
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		r, err := db.Body(context.Background(), e.Request.Body)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		text, err := io.ReadAll(r)
+		r.Close()
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		texts = append(texts, string(text))
+	}
+	return texts
+}
+
+// until waits for something that happens by itself.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for range 2000 {
+		if ok() {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatalf("%s did not happen within 10 s", what)
+}
+
+func TestWorkspace_CloseTakesInWhatWasRecorded(t *testing.T) {
+	b := newBench(t, filepath.Join(t.TempDir(), "t.db"))
+	for i := range 50 {
+		b.call(fmt.Sprint(i))
+	}
+	b.close()
+	if got := b.stored(); len(got) != 50 {
+		t.Errorf("%d exchanges stored, want 50", len(got))
+	}
+	if left, _ := filepath.Glob(b.path + ".spool/*/"); len(left) > 0 {
+		t.Errorf("spool folders left: %v", left)
+	}
+}
+
+func TestWorkspace_TrafficGoesOnWhileTheDatabaseIsLocked(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.db")
+	b := newBench(t, path)
+	b.call("first")
+	until(t, "the first commit", func() bool { return b.w.Store() != nil && len(b.stored()) == 1 })
+	holder, err := sql.Open("sqlite3", path+"?_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Close()
+	tx, err := holder.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 20 {
+		b.call(fmt.Sprint("locked ", i))
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	b.close()
+	if got := b.stored(); len(got) != 21 {
+		t.Errorf("%d exchanges stored, want 21", len(got))
+	}
+}
+
+func TestWorkspace_RecordsIntoANewFileWhenTheDatabaseIsRemoved(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.db")
+	b := newBench(t, path)
+	b.call("before")
+	until(t, "the first commit", func() bool { return b.w.Store() != nil && len(b.stored()) == 1 })
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		os.Remove(path + suffix)
+	}
+	for i := range 20 {
+		b.call(fmt.Sprint("after ", i))
+	}
+	b.close()
+	got := b.stored()
+	if len(got) != 20 || got[0] != "after 0" {
+		t.Errorf("stored %q, want all that came after the removal", got)
+	}
+}
+
+func TestWorkspace_RecordsAgainOnceTheDatabaseCanBeOpened(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.db")
+	if err := os.WriteFile(path, []byte(strings.Repeat("this is no database. ", 500)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, path)
+	for i := range 5 {
+		b.call(fmt.Sprint(i))
+	}
+	if err := b.w.Opened(context.Background()); err == nil {
+		t.Error("a file that is no database is not noticed")
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	b.close()
+	if got := b.stored(); len(got) != 5 {
+		t.Errorf("%d exchanges stored, want 5", len(got))
+	}
+}
+
+func TestWorkspace_TakesInWhatAnEarlierProcessLeft(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.db")
+	if err := os.MkdirAll(path, 0o700); err != nil { // a folder cannot be opened as a database
+		t.Fatal(err)
+	}
+	b := newBench(t, path)
+	b.call("left behind")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel() // a close that may not wait
+	b.w.Close(ctx)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	next := newBench(t, path)
+	until(t, "taking in", func() bool { return next.w.Store() != nil && len(next.stored()) == 1 })
+	next.close()
+	if got := next.stored(); len(got) != 1 || got[0] != "left behind" {
+		t.Errorf("stored %q, want what was left behind", got)
+	}
+}

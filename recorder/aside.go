@@ -50,12 +50,12 @@ func (a *aside) write(frames []byte) {
 	if a.dead.Load() {
 		return
 	}
-	a.watch.enter(stallTicks)
+	region := a.watch.enter(a.c.s.dog.stall)
 	go func() {
 		if !a.c.flush(frames) {
 			a.dead.Store(true)
 		}
-		if a.watch.leave() {
+		if a.watch.leave(region) {
 			a.done <- struct{}{}
 		}
 	}()

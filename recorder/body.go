@@ -61,7 +61,7 @@ func (b *requestBody) collect(size int64) step {
 	b.flight = newFlight(x.p, x.stage.buf, size)
 	room := x.stage.room()[:size]
 	x.next, x.stall = (*relay).sendPart, false
-	x.watch.enter(holdTicks)
+	region := x.watch.enter(holdTicks)
 	var err error
 	for b.got < len(room) && err == nil {
 		var n int
@@ -71,7 +71,7 @@ func (b *requestBody) collect(size int64) step {
 			return nil
 		}
 	}
-	if !x.watch.leave() {
+	if !x.watch.leave(region) {
 		b.partition().goOn(nil, err)
 		return nil
 	}

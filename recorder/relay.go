@@ -170,9 +170,9 @@ func (x *relay) readFirst() step {
 	x.headOut = make(chan struct{})
 	room := x.stage.room()
 	x.next, x.stall = (*relay).deliverHeld, false
-	x.watch.enter(holdTicks)
+	region := x.watch.enter(holdTicks)
 	n, err := x.resp.Body.Read(room)
-	if x.watch.leave() {
+	if x.watch.leave(region) {
 		x.writeHead()
 		return x.gotPiece(n, err)
 	}

@@ -71,9 +71,9 @@ func (s *stage) write(w *watch) bool {
 	if !s.record || len(buf) == 0 {
 		return true
 	}
-	w.enter(stallTicks)
+	region := w.enter(c.s.dog.stall)
 	ok := c.flush(buf)
-	if !w.leave() {
+	if !w.leave(region) {
 		return false
 	}
 	s.record = ok

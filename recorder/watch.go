@@ -21,37 +21,39 @@ type watch struct {
 	at    int // index in the watchdog's list
 }
 
-// enter begins a region that may last for that many ticks.
-func (w *watch) enter(limit int32) {
+// enter begins a region that may last for that many ticks, and gives the word to
+// leave it with. Whoever goes on in place of its goroutine may enter the next.
+func (w *watch) enter(limit int32) uint32 {
 	w.limit.Store(limit)
-	w.seq.Add(1)
+	return w.seq.Add(1)
 }
 
 // leave ends the region. It says false if somebody else goes on.
-func (w *watch) leave() bool {
-	s := w.seq.Load()
-	return s&1 == 1 && w.seq.CompareAndSwap(s, s+1)
+func (w *watch) leave(region uint32) bool {
+	return w.seq.CompareAndSwap(region, region+1)
 }
 
 // watchdog looks at all watches every tick while there are any.
 type watchdog struct {
-	tick time.Duration
+	tick  time.Duration
+	stall int32 // ticks that a write to the spool may take
 
 	mu      sync.Mutex
 	list    []*watch
 	running bool
 }
 
-// stallTicks is how many ticks a spool write may take, holdTicks how many a
-// small body is waited for before its head goes on alone.
 const (
-	stallTicks = 5
-	holdTicks  = 1
-	restTicks  = 100 // after so many ticks with nothing to watch the goroutine ends
+	holdTicks = 1   // how long a small body is waited for before its head goes on alone
+	restTicks = 100 // after so many ticks with nothing to watch the goroutine ends
 )
 
 func newWatchdog(stall time.Duration) *watchdog {
-	return &watchdog{tick: max(stall/stallTicks, time.Millisecond)}
+	const tick = 10 * time.Millisecond
+	if stall < tick {
+		return &watchdog{tick: max(stall, time.Millisecond), stall: 1}
+	}
+	return &watchdog{tick: tick, stall: int32(min(stall/tick, 1<<30))}
 }
 
 func (d *watchdog) add(w *watch) {
@@ -80,8 +82,12 @@ func (d *watchdog) remove(w *watch) {
 }
 
 func (d *watchdog) run() {
+	last := time.Now()
 	for idle := 0; ; {
 		time.Sleep(d.tick)
+		now := time.Now()
+		late := now.Sub(last) > 2*d.tick
+		last = now
 		d.mu.Lock()
 		idle++
 		if len(d.list) > 0 {
@@ -93,21 +99,23 @@ func (d *watchdog) run() {
 			return
 		}
 		for _, w := range d.list {
-			w.look()
+			w.look(late)
 		}
 		d.mu.Unlock()
 	}
 }
 
-// look counts looks, not time: a process that was stopped or starved has not
-// stalled.
-func (w *watch) look() {
+// look counts looks, not time, and of these only what came at its time: a
+// process that was stopped, or that gets no processor, has not stalled.
+func (w *watch) look(late bool) {
 	s := w.seq.Load()
 	if s != w.seen || s&1 == 0 {
 		w.seen, w.ticks = s, 0
 		return
 	}
-	w.ticks++
+	if !late {
+		w.ticks++
+	}
 	if w.ticks >= w.limit.Load() && w.seq.CompareAndSwap(s, s+1) {
 		go w.taken()
 	}

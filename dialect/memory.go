@@ -53,7 +53,7 @@ type memo struct {
 	raw    []byte // an object or a text; nil once it is forgotten
 	items  []transcript.Item
 	keys   []transcript.Key
-	index  int // of the element, in the items' At
+	index  int // of the element, in the items' At; of a head, how long its list was
 	size   int
 	next   *memo // what came after it last time
 }
@@ -62,9 +62,9 @@ type memo struct {
 // nothing.
 type trail struct {
 	memory *Memory
-	series series
-	salt   uint64 // keeps equal bytes of different lists apart
-	next   *memo  // what is expected
+	head   *memo
+	next   *memo // what is expected
+	last   int   // how long the list was last time
 }
 
 func (m *Memory) trail(s series) *trail {
@@ -74,17 +74,19 @@ func (m *Memory) trail(s series) *trail {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	head := m.head(s)
-	return &trail{memory: m, series: s, salt: head.hash, next: head.next}
+	return &trail{memory: m, head: head, next: head.next, last: head.index}
 }
 
-// start gives what stands before the first element of a list.
-func (m *Memory) start(s series) *memo {
+// start gives what stands before the first element of a list of that length.
+func (m *Memory) start(s series, length int) *memo {
 	if m == nil {
 		return nil
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.head(s)
+	head := m.head(s)
+	head.index = length
+	return head
 }
 
 // head does it under the lock.
@@ -102,46 +104,61 @@ func (m *Memory) head(s series) *memo {
 	return h
 }
 
-// expected gives the memo of the value that b begins with, and its length, if
-// it is the one that is expected.
-func (t *trail) expected(b []byte) (e *memo, n int) {
+// length guesses how long the list is.
+func (t *trail) length() int {
+	const most = 4096
+	if t == nil {
+		return 0
+	}
+	return min(t.last, most) + 4
+}
+
+// expect finds the memo of the value that b begins with, if it is the one that
+// is expected, and gives its length; else 0.
+func (t *trail) expect(b []byte, e *element) int {
 	if t == nil || t.next == nil {
-		return nil, 0
+		return 0
 	}
 	t.memory.mu.Lock()
 	defer t.memory.mu.Unlock()
-	e = t.next
-	t.next = e.next // in any case: where one element changed, the one behind it may not have
-	if e.raw == nil || !bytes.HasPrefix(b, e.raw) {
-		return nil, 0
+	found := t.next
+	t.next = found.next // in any case: where one element changed, the one behind it may not have
+	if found.raw == nil || !bytes.HasPrefix(b, found.raw) {
+		return 0
 	}
-	t.memory.use(e)
-	return e, len(e.raw)
+	t.take(found, e)
+	return len(found.raw)
 }
 
-// find gives the memo of a value, and its hash.
-func (t *trail) find(v []byte) (*memo, uint64) {
+// find finds the memo of a value.
+func (t *trail) find(v []byte, e *element) {
 	if t == nil {
-		return nil, 0
+		return
 	}
 	m := t.memory
-	hash := maphash.Bytes(m.seed, v) ^ t.salt
+	e.hash = maphash.Bytes(m.seed, v) ^ t.head.hash // equal bytes of different lists are not the same
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	e := m.lookup(hash)
-	if e == nil || e.series != t.series || !bytes.Equal(e.raw, v) {
-		return nil, hash
+	if found := m.lookup(e.hash, t.head.series, v); found != nil {
+		t.next = found.next
+		t.take(found, e)
 	}
-	t.next = e.next
-	m.use(e)
-	return e, hash
 }
 
-func (m *Memory) lookup(hash uint64) *memo {
-	if e := m.recent[hash]; e != nil {
-		return e
+func (t *trail) take(found *memo, e *element) {
+	t.memory.use(found)
+	e.memo, e.hash, e.items = found, found.hash, len(found.items)
+}
+
+func (m *Memory) lookup(hash uint64, s series, raw []byte) *memo {
+	e := m.recent[hash]
+	if e == nil {
+		e = m.older[hash]
 	}
-	return m.older[hash]
+	if e == nil || e.series != s || !bytes.Equal(e.raw, raw) {
+		return nil
+	}
+	return e
 }
 
 // recall gives what is remembered of the element of that index, which comes
@@ -187,7 +204,7 @@ func (m *Memory) remember(before, e *memo) *memo {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if same := m.lookup(e.hash); same != nil && same.series == e.series && bytes.Equal(same.raw, e.raw) {
+	if same := m.lookup(e.hash, e.series, e.raw); same != nil {
 		e = same // it stands twice in this request
 	} else {
 		m.add(e)

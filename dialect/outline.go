@@ -17,8 +17,9 @@ type member struct {
 // element is a value by its place in the body.
 type element struct {
 	start, end int
-	hash       uint64 // of its bytes, if the memory had to look for it
 	memo       *memo  // what is remembered of it; nil if nothing is
+	hash       uint64 // of its bytes, if there is a memory
+	items      int    // how many it most likely holds
 }
 
 // outlineOf reads the JSON object that body begins with as strictly as valid
@@ -76,6 +77,7 @@ func (c *check) elements(v *member, t *trail) bool {
 		c.i++
 		return true
 	}
+	v.list = make([]element, 0, t.length())
 	for {
 		if !c.element(v, t) {
 			return false
@@ -88,12 +90,11 @@ func (c *check) elements(v *member, t *trail) bool {
 
 // element reads one value, or passes over it if its bytes are remembered.
 func (c *check) element(v *member, t *trail) bool {
-	e := element{start: c.i}
-	if memo, n := t.expected(c.b[c.i:]); memo != nil {
+	e := element{start: c.i, items: 1}
+	if n := t.expect(c.b[c.i:], &e); n > 0 {
 		c.i += n
-		e.memo, e.hash = memo, memo.hash
 	} else if c.inner(2) {
-		e.memo, e.hash = t.find(c.b[e.start:c.i])
+		t.find(c.b[e.start:c.i], &e)
 	} else {
 		return false
 	}

@@ -79,8 +79,12 @@ func (r *reader) each(o *outline, name string, element, text func(v []byte, at s
 	if read == nil {
 		return
 	}
-	r.turn.Input = slices.Grow(r.turn.Input, len(m.list))
-	before := r.memory.start(s)
+	items := 0
+	for i := range m.list {
+		items += m.list[i].items
+	}
+	r.turn.Input = slices.Grow(r.turn.Input, items)
+	before := r.memory.start(s, len(m.list))
 	for i := range m.list {
 		before = r.element(o.body, &m.list[i], before, s, i, read)
 	}

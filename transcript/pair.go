@@ -47,7 +47,7 @@ type Match struct {
 // Calls that the provider ran itself are joined too but never left unanswered.
 // Matches come in the order of their calls, results without a call after them.
 func PairItems(items []Item) []Match {
-	p := pairing{items: items, match: map[int]int{}}
+	p := pairing{items: items, made: make([]madeCall, len(items)), byID: map[string]openCalls{}}
 	for i := range items {
 		p.take(i)
 	}
@@ -59,6 +59,10 @@ func PairItems(items []Item) []Match {
 // conversation. Keys repeat (an id that restarts, the same arguments again), so
 // both are gone through from the end, where a history and its recording agree.
 func MatchCalls(items []Item, rows []CallRow) map[int]int {
+	byKey := map[Key][]int{}
+	for r := range rows {
+		byKey[rows[r].Key] = append(byKey[rows[r].Key], r)
+	}
 	found := map[int]int{}
 	left := len(rows)
 	for i := len(items) - 1; i >= 0 && left > 0; i-- {
@@ -66,26 +70,46 @@ func MatchCalls(items []Item, rows []CallRow) map[int]int {
 			continue
 		}
 		key := KeyOf(&items[i])
-		for r := left - 1; r >= 0; r-- {
-			if rows[r].Key == key {
-				found[i], left = r, r
-				break
-			}
+		same := byKey[key]
+		for len(same) > 0 && same[len(same)-1] >= left {
+			same = same[:len(same)-1]
 		}
+		if n := len(same); n > 0 {
+			found[i], left = same[n-1], same[n-1]
+			same = same[:n-1]
+		}
+		byKey[key] = same
 	}
 	return found
 }
 
-type openCall struct{ index, round int }
-
 type pairing struct {
 	items  []Item
-	calls  []openCall
-	match  map[int]int // call index → position in out
+	made   []madeCall // by item index
 	out    []Match
 	round  int
 	inCall bool // the item before was a call or reasoning of the same answer
+	calls  []openCall
+	rounds []openRound
+	byID   map[string]openCalls
+	byName map[string]openCalls // calls that a client runs, all of them under ""; nil until it is needed
 }
+
+// madeCall is where a call stands in out, and its round.
+type madeCall struct{ out, round int }
+
+// openCalls are calls alike. Those that have their result by now are dropped
+// when they are come upon, so that each is looked at once.
+type openCalls struct {
+	top      int // the latest round that has one, -1 for none
+	answered int // the last call that has its result, -1 for none
+}
+
+// openRound is a queue of calls alike in one round, on top of those of earlier
+// rounds.
+type openRound struct{ round, first, last, below int }
+
+type openCall struct{ index, next int }
 
 func (p *pairing) take(i int) {
 	switch it := &p.items[i]; it.Kind {
@@ -94,9 +118,12 @@ func (p *pairing) take(i int) {
 			p.round++
 			p.inCall = true
 		}
-		p.match[i] = len(p.out)
+		p.made[i] = madeCall{len(p.out), p.round}
 		p.out = append(p.out, Match{Call: i, Result: -1, State: Unanswered})
-		p.calls = append(p.calls, openCall{i, p.round})
+		p.open(p.byID, it.CallID, i)
+		if p.byName != nil {
+			p.openByName(i)
+		}
 	case ToolResult:
 		p.inCall = p.inCall && it.ServerSide
 		p.result(i)
@@ -108,58 +135,93 @@ func (p *pairing) take(i int) {
 	}
 }
 
+func (p *pairing) open(by map[string]openCalls, name string, call int) {
+	round := p.made[call].round
+	o, ok := by[name]
+	if !ok {
+		o = openCalls{-1, -1}
+	}
+	n := len(p.calls)
+	p.calls = append(p.calls, openCall{call, -1})
+	if o.top >= 0 && p.rounds[o.top].round == round {
+		top := &p.rounds[o.top]
+		p.calls[top.last].next, top.last = n, n
+	} else {
+		p.rounds = append(p.rounds, openRound{round, n, n, o.top})
+		o.top = len(p.rounds) - 1
+	}
+	by[name] = o
+}
+
+func (p *pairing) openByName(call int) {
+	it := &p.items[call]
+	if it.ServerSide {
+		return
+	}
+	p.open(p.byName, "", call)
+	if it.Name != "" {
+		p.open(p.byName, it.Name, call)
+	}
+}
+
 func (p *pairing) result(i int) {
-	id := p.items[i].CallID
-	by := "id"
-	found, answered := p.byID(id)
-	if id == "" {
+	it := &p.items[i]
+	found, answered, by := -1, -1, "id"
+	if it.CallID != "" {
+		found, answered = p.first(p.byID, it.CallID)
+	} else {
+		p.needNames()
 		by = "position"
-		found, answered = p.byPosition(i), false
+		found, _ = p.first(p.byName, it.Name)
 	}
-	if found < 0 {
+	switch {
+	case found >= 0:
+		m := &p.out[p.made[found].out]
+		m.Result, m.State, m.By = i, Paired, by
+		same := p.byID[p.items[found].CallID]
+		same.answered = max(same.answered, found)
+		p.byID[p.items[found].CallID] = same
+	case answered >= 0:
+		p.out = append(p.out, Match{Call: answered, Result: i, State: Duplicate, By: by})
+	default:
 		p.out = append(p.out, Match{Call: -1, Result: i, State: OrphanResult})
-		return
 	}
-	if answered {
-		p.out = append(p.out, Match{Call: found, Result: i, State: Duplicate, By: by})
-		return
-	}
-	m := &p.out[p.match[found]]
-	m.Result, m.State, m.By = i, Paired, by
 }
 
-// byID finds the call for id: open ones first, of the latest round the first.
-func (p *pairing) byID(id string) (call int, answered bool) {
-	best, bestRound, done := -1, -1, -1
-	for _, c := range p.calls {
-		if p.items[c.index].CallID != id {
-			continue
-		}
-		if p.out[p.match[c.index]].State == Paired {
-			done = c.index
-		} else if c.round > bestRound {
-			best, bestRound = c.index, c.round
+// needNames orders the calls so far by name: few histories have results without
+// an id.
+func (p *pairing) needNames() {
+	if p.byName != nil {
+		return
+	}
+	p.byName = map[string]openCalls{}
+	for _, m := range p.out {
+		if m.State == Unanswered {
+			p.openByName(m.Call)
 		}
 	}
-	if best < 0 && done >= 0 {
-		return done, true
-	}
-	return best, false
 }
 
-func (p *pairing) byPosition(i int) int {
-	name := p.items[i].Name
-	best, bestRound := -1, -1
-	for _, c := range p.calls {
-		it := &p.items[c.index]
-		if it.ServerSide || p.out[p.match[c.index]].State == Paired || (name != "" && it.Name != name) {
-			continue
+// first gives the first open call of the latest round that has one, and the
+// last call that has its result; -1 where there is none.
+func (p *pairing) first(by map[string]openCalls, name string) (open, answered int) {
+	o, ok := by[name]
+	if !ok {
+		return -1, -1
+	}
+	for open = -1; o.top >= 0 && open < 0; {
+		r := &p.rounds[o.top]
+		for r.first >= 0 && p.out[p.made[p.calls[r.first].index].out].State == Paired {
+			r.first = p.calls[r.first].next
 		}
-		if c.round > bestRound {
-			best, bestRound = c.index, c.round
+		if r.first >= 0 {
+			open = p.calls[r.first].index
+		} else {
+			o.top = r.below
 		}
 	}
-	return best
+	by[name] = o
+	return open, o.answered
 }
 
 func (p *pairing) matches() []Match {

@@ -1,9 +1,13 @@
 package transcript_test
 
 import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -78,5 +82,103 @@ func TestPairItems(t *testing.T) {
 				t.Errorf("pairs differ (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// plainPairs is PairItems said plainly: for each result it looks at all calls.
+func plainPairs(items []transcript.Item) []transcript.Match {
+	var out []transcript.Match
+	var rounds []int // of the calls in out
+	round, inCall := 0, false
+	fits := func(m transcript.Match, it *transcript.Item) bool {
+		c := &items[max(0, m.Call)]
+		if m.Call < 0 || m.State == transcript.Duplicate {
+			return false
+		}
+		if it.CallID != "" {
+			return c.CallID == it.CallID
+		}
+		return !c.ServerSide && (it.Name == "" || c.Name == it.Name)
+	}
+	for i := range items {
+		it := &items[i]
+		switch it.Kind {
+		case transcript.ToolCall:
+			if !inCall {
+				round, inCall = round+1, true
+			}
+			out, rounds = append(out, transcript.Match{Call: i, Result: -1, State: transcript.Unanswered}), append(rounds, round)
+		case transcript.ToolResult:
+			inCall = inCall && it.ServerSide
+			open, done := -1, -1
+			for k, m := range out {
+				switch {
+				case !fits(m, it):
+				case m.State == transcript.Paired:
+					done = k
+				case open < 0 || rounds[k] > rounds[open]:
+					open = k
+				}
+			}
+			by := map[bool]string{true: "id", false: "position"}[it.CallID != ""]
+			switch {
+			case open >= 0:
+				out[open].Result, out[open].State, out[open].By = i, transcript.Paired, by
+				continue
+			case done >= 0 && by == "id":
+				out = append(out, transcript.Match{Call: out[done].Call, Result: i, State: transcript.Duplicate, By: by})
+			default:
+				out = append(out, transcript.Match{Call: -1, Result: i, State: transcript.OrphanResult})
+			}
+			rounds = append(rounds, 0)
+		case transcript.MessageItem:
+			inCall = inCall && it.Role == "assistant"
+		}
+	}
+	return slices.DeleteFunc(out, func(m transcript.Match) bool {
+		return m.State == transcript.Unanswered && items[m.Call].ServerSide
+	})
+}
+
+func TestPairItems_AgreesWithItsPlainForm(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	name := func(names ...string) string { return names[random.IntN(len(names))] }
+	for range 3000 {
+		var items []transcript.Item
+		for range random.IntN(25) {
+			it := said(name("user", "assistant"), "hm")
+			switch random.IntN(5) {
+			case 0, 1:
+				it = call(name("", "a", "b"), name("", "f", "g"))
+			case 2, 3:
+				it = result(name("", "a", "b", "c"))
+				it.Name = name("", "f", "g")
+			}
+			it.ServerSide = it.Kind != transcript.MessageItem && random.IntN(6) == 0
+			items = append(items, it)
+		}
+		if diff := cmp.Diff(plainPairs(items), transcript.PairItems(items), cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("pairs of %+v differ (-plain +got):\n%s", items, diff)
+		}
+	}
+}
+
+// BenchmarkPairItems pairs a long history: of ids that are all different, and of
+// one that comes again in each round.
+func BenchmarkPairItems(b *testing.B) {
+	for _, n := range []int{100, 1000, 10000} {
+		unique, same := make([]transcript.Item, 0, 2*n), make([]transcript.Item, 0, 2*n)
+		for i := range n {
+			id := fmt.Sprintf("call_%d", i)
+			unique = append(unique, call(id, "f"), result(id))
+			same = append(same, call("call_0", "f"), result("call_0"))
+		}
+		for ids, items := range map[string][]transcript.Item{"unique": unique, "same": same} {
+			b.Run(fmt.Sprintf("%s/%d", ids, n), func(b *testing.B) {
+				for b.Loop() {
+					transcript.PairItems(items)
+				}
+			})
+		}
 	}
 }

@@ -3,6 +3,7 @@ package ingest
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -103,8 +104,8 @@ func (d *decoded) describe() {
 			e.Calls++
 		}
 	}
-	if t.FirstContentAt > 0 && e.Response.ContentEncoding == "" {
-		e.Timing.FirstToken = arrival(d.capture.Chunks, t.FirstContentAt)
+	if t.FirstContentAt > 0 {
+		e.Timing.FirstToken = arrival(d.capture.Chunks, d.onWire(t.FirstContentAt))
 	}
 	if e.Dialect == transcript.Unknown {
 		e.Complete = e.Outcome == transcript.OK
@@ -131,6 +132,28 @@ func settle(e *transcript.Exchange, t *transcript.Turn) {
 	if e.Outcome == transcript.StreamError {
 		e.Complete = false
 	}
+}
+
+// onWire gives the offset in the wire bytes by which the decoded response body
+// was there up to offset. Those of a compressed body are searched for, since a
+// decoder gives no account of them.
+func (d *decoded) onWire(offset int64) int64 {
+	m := &d.exchange.Response
+	if m.ContentEncoding == "" || m.ContentEncoding == "identity" {
+		return offset
+	}
+	wire, chunks := d.response.body, d.capture.Chunks
+	end := func(i int) int64 {
+		if i+1 < len(chunks) {
+			return min(chunks[i+1].Offset, int64(len(wire)))
+		}
+		return int64(len(wire))
+	}
+	i := sort.Search(len(chunks), func(i int) bool {
+		plain, _ := dialect.Text(m.ContentEncoding, wire[:end(i)], maxDecode)
+		return int64(len(plain)) >= offset
+	})
+	return end(i)
 }
 
 // arrival tells when the byte before offset came in.

@@ -15,8 +15,8 @@ const farthest = 64
 type callers struct {
 	ctx  context.Context
 	tx   transcript.Tx
-	next *transcript.Exchange // not read yet
-	line []*caller
+	from *transcript.Exchange // the latest
+	line []*caller            // those that were read
 }
 
 // caller is one answer with the calls that are left, the latest at the end.
@@ -42,10 +42,7 @@ func (c *callers) byID(id string) (*transcript.CallRow, *transcript.Exchange, er
 func (c *callers) take(fitting func(*caller) []int) (*transcript.CallRow, *transcript.Exchange, error) {
 	for n := 0; n < farthest; n++ {
 		if n == len(c.line) {
-			if c.next == nil {
-				break
-			}
-			if err := c.read(); err != nil {
+			if more, err := c.read(); err != nil || !more {
 				return nil, nil, err
 			}
 		}
@@ -61,12 +58,21 @@ func (c *callers) take(fitting func(*caller) []int) (*transcript.CallRow, *trans
 	return nil, nil, nil
 }
 
-// read reads the calls of the next answer up.
-func (c *callers) read() error {
-	e := c.next
+// read reads the calls of the next answer up, if there is one.
+func (c *callers) read() (more bool, err error) {
+	e := c.from
+	if n := len(c.line); n > 0 {
+		parent := c.line[n-1].exchange.Link.Parent
+		if parent == "" {
+			return false, nil
+		}
+		if e, err = c.tx.Exchange(c.ctx, parent); err != nil {
+			return false, err
+		}
+	}
 	calls, err := c.tx.Calls(c.ctx, []string{e.ID})
 	if err != nil {
-		return err
+		return false, err
 	}
 	at := &caller{exchange: e, calls: calls, taken: make([]bool, len(calls)), keys: map[transcript.Key][]int{}, ids: map[string][]int{}}
 	for i := range calls {
@@ -74,9 +80,5 @@ func (c *callers) read() error {
 		at.ids[calls[i].CallID] = append(at.ids[calls[i].CallID], i)
 	}
 	c.line = append(c.line, at)
-	c.next = nil
-	if e.Link.Parent != "" {
-		c.next, err = c.tx.Exchange(c.ctx, e.Link.Parent)
-	}
-	return err
+	return true, nil
 }

@@ -20,7 +20,8 @@ type decoded struct {
 	capture  *transcript.Capture
 	exchange *transcript.Exchange
 	turn     *transcript.Turn
-	keys     []transcript.Key // of the input
+	keys     []transcript.Key // of the input's items that are in the chain
+	where    []int            // the number of each input item in the chain; -1 for the others
 	request  pieces
 	response pieces
 }
@@ -37,6 +38,7 @@ func decode(c *transcript.Capture, m *dialect.Memory) *decoded {
 	w.Response = d.plain(&e.Response, d.response)
 	reading := understand(w, m)
 	d.turn, d.keys, e.Dialect = reading.Turn, reading.Keys, reading.Turn.Dialect
+	d.where = chainIndex(d.turn.Input)
 	if e.Request.ContentEncoding == "" {
 		d.request.cuts = reading.Cuts
 	}
@@ -89,6 +91,20 @@ func (d *decoded) plain(m *transcript.Message, p pieces) []byte {
 		m.DecodeError = fmt.Sprintf("decode %s: %v", m.ContentEncoding, err)
 	}
 	return text
+}
+
+// chainIndex numbers the items that are in the chain; -1 for the others.
+func chainIndex(items []transcript.Item) []int {
+	where := make([]int, len(items))
+	n := 0
+	for i := range items {
+		where[i] = -1
+		if items[i].InChain() {
+			where[i] = n
+			n++
+		}
+	}
+	return where
 }
 
 // describe fills what the exchange says of its turn.

@@ -76,30 +76,70 @@ func (k *linker) byResponseID() (*transcript.Exchange, error) {
 	return parent, err
 }
 
+// nearest bounds how many prefixes of a history are looked up one by one.
+const nearest = 32
+
 // byHistory finds the longest prefix of the input that is some exchange's
-// history with its output.
+// history with its output. The nearest prefixes are all looked up. Of a history
+// that goes on for longer without being recorded it is taken that what is
+// recorded is its beginning, and the end of that is searched for: a request
+// that has nothing to do with anything costs few lookups, however long it is.
 func (k *linker) byHistory(nodes []transcript.Node) (*transcript.Exchange, error) {
-	l := &k.d.exchange.Link
-	for n := len(nodes); n > 0; n-- {
-		found, err := k.tx.ByOutNode(nodes[n-1], candidates)
-		if err != nil {
-			return nil, err
+	ends := answerEnds(k.d)
+	for n := 0; n < nearest && len(ends) > 0; n++ {
+		last := len(ends) - 1
+		if parent, err := k.atNode(nodes, ends[last]); err != nil || parent != nil {
+			return parent, err
 		}
-		parent, of, err := k.choose(found)
+		ends = ends[:last]
+	}
+	var longest *transcript.Exchange
+	for low, high := 0, len(ends); low < high; {
+		middle := (low + high) / 2
+		parent, err := k.atNode(nodes, ends[middle])
 		if err != nil {
 			return nil, err
 		}
 		if parent == nil {
-			continue
+			high = middle
+		} else {
+			longest, low = parent, middle+1
 		}
-		l.By, l.Shared = "history", n
-		l.Evidence = fmt.Sprintf("the first %d items are x%d's history and output", n, parent.N)
-		if of > 1 {
-			l.Evidence += fmt.Sprintf("; ambiguous: %d exchanges have that history", of)
-		}
-		return parent, nil
 	}
-	return nil, nil
+	return longest, nil
+}
+
+// answerEnds gives the lengths of the prefixes that can end with an answer:
+// what a user says, or the result of a client's tool, ends none.
+func answerEnds(d *decoded) []int {
+	var ends []int
+	for i, where := range d.where {
+		it := &d.turn.Input[i]
+		if where >= 0 && it.Kind != transcript.ToolResult && !(it.Kind == transcript.MessageItem && it.Role == "user") {
+			ends = append(ends, where+1)
+		}
+	}
+	return ends
+}
+
+// atNode links to the exchange whose history and output are the first n items,
+// if there is one.
+func (k *linker) atNode(nodes []transcript.Node, n int) (*transcript.Exchange, error) {
+	found, err := k.tx.ByOutNode(nodes[n-1], candidates)
+	if err != nil {
+		return nil, err
+	}
+	parent, of, err := k.choose(found)
+	if err != nil || parent == nil {
+		return nil, err
+	}
+	l := &k.d.exchange.Link
+	l.By, l.Shared = "history", n
+	l.Evidence = fmt.Sprintf("the first %d items are x%d's history and output", n, parent.N)
+	if of > 1 {
+		l.Evidence += fmt.Sprintf("; ambiguous: %d exchanges have that history", of)
+	}
+	return parent, nil
 }
 
 // choose takes one of several exchanges, newest first, that fit as well: of the
@@ -159,7 +199,7 @@ const echoes = 16
 // an answer of its run. It gives parent if there is none.
 func (k *linker) byCall(parent *transcript.Exchange) (*transcript.Exchange, error) {
 	l := &k.d.exchange.Link
-	items, where, tried := k.d.turn.Input, chainIndex(k.d.turn.Input), 0
+	items, where, tried := k.d.turn.Input, k.d.where, 0
 	for i := len(items) - 1; i >= 0 && tried < echoes; i-- {
 		if items[i].Kind != transcript.ToolCall || items[i].ServerSide || items[i].CallID == "" {
 			continue

@@ -19,10 +19,10 @@ func putCalls(ctx context.Context, tx transcript.Tx, d *decoded, parent *transcr
 			return err
 		}
 	}
-	if parent == nil {
+	if parent == nil || d.exchange.Results == 0 {
 		return nil
 	}
-	r := results{d: d, tx: tx, callers: callers{ctx: ctx, tx: tx, next: parent}}
+	r := results{d: d, tx: tx, callers: callers{ctx: ctx, tx: tx, from: parent}}
 	return r.put()
 }
 
@@ -106,24 +106,10 @@ func (r *results) store(it *transcript.Item, row *transcript.CallRow, asked *tra
 // newResults gives the tool results that the history before did not hold.
 func newResults(d *decoded) []int {
 	var found []int
-	for i, where := range chainIndex(d.turn.Input) {
+	for i, where := range d.where {
 		if it := &d.turn.Input[i]; it.Kind == transcript.ToolResult && !it.ServerSide && where >= d.exchange.Link.Shared {
 			found = append(found, i)
 		}
 	}
 	return found
-}
-
-// chainIndex numbers the items that are in the chain; -1 for the others.
-func chainIndex(items []transcript.Item) []int {
-	where := make([]int, len(items))
-	n := 0
-	for i := range items {
-		where[i] = -1
-		if items[i].InChain() {
-			where[i] = n
-			n++
-		}
-	}
-	return where
 }

@@ -109,7 +109,7 @@ func TestTranscript_References(t *testing.T) {
 	}
 	wantText(t, open(t, h, "/x/last").one(t, "steps"), "x10")
 	for ref, why := range map[string]string{
-		"x99": "There is no exchange x99 here.", "99": "no reference", "0196f0aa": "Several exchanges", "ffffffff": "No exchange has that",
+		"x99": "There is no exchange x99 here.", "99": "There is no exchange x99 here.", "0196f0aa": "Several exchanges", "ffffffff": "No exchange has that",
 		"hello": "no reference", "-1": "no reference", "x0": "no reference", "99999999999999999999": "No exchange has that", "%00": "no reference",
 	} {
 		w := ask(h, "GET", "/x/"+ref)

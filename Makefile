@@ -29,7 +29,11 @@ lint:
 	@$(LINT) version 2>/dev/null | grep -q $(LINT_VERSION:v%=%) || $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	$(LINT) run ./...
 
-bench:
+# bench measures the recorder beside other proxies, then its parts one by one.
+# BENCH takes flags, such as BENCH="-only A1,D32 -rounds 3".
+bench: build
+	@$(GO) build -tags $(TAGS) -o bin/bench ./bench
+	bin/bench $(BENCH)
 	$(GO) test -tags $(TAGS) -run '^$$' -bench . -benchmem ./...
 
 clean:

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/retake-debugger/retake/recorder"
+)
+
+// The targets.
+const (
+	direct       = "direct"
+	reverseproxy = "reverseproxy"
+	nginx        = "nginx"        // only where it is installed
+	recording    = "recorder"     // as it is shipped
+	recorderOff  = "recorder-off" // its relay alone
+	profiled     = "profiled"     // its pieces in a process that writes profiles
+)
+
+var targetNames = []string{direct, reverseproxy, nginx, recording, recorderOff, profiled}
+
+// target is a way to the model.
+type target struct {
+	name    string
+	address string
+	process *process // nil for direct
+	folder  string   // its files
+	idle    float64  // MB resident before the first request
+}
+
+var errNotInstalled = errors.New("not installed")
+
+// startTarget starts a target that leads to the model at that address.
+// errNotInstalled if there is no such program.
+func startTarget(ctx context.Context, o *options, name, model, folder string, s *scenario) (*target, error) {
+	t := &target{name: name, address: model, folder: filepath.Join(folder, name)}
+	if name == direct {
+		return t, nil
+	}
+	if err := os.MkdirAll(t.folder, 0o700); err != nil {
+		return nil, err
+	}
+	var err error
+	switch url := "http://" + model; name {
+	case reverseproxy:
+		t.process, err = startRole(ctx, roleReverseProxy, url)
+	case recorderOff:
+		t.process, err = startRole(ctx, roleRelay, url)
+	case profiled:
+		stem := filepath.Join(o.profile, s.Name)
+		t.process, err = startRole(ctx, roleProfiled, url, t.folder, stem+".cpu", stem+".heap")
+	case nginx:
+		t.process, err = startNginx(ctx, model, t.folder)
+	default:
+		t.process, err = startRecorder(ctx, o, url, t.database())
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.address = t.process.address
+	wait(ctx, 300*time.Millisecond)
+	t.idle = usageOf(t.process).rss
+	return t, nil
+}
+
+func (t *target) database() string { return filepath.Join(t.folder, "bench.db") }
+
+// end ends the target and removes its files.
+func (t *target) end() error {
+	if t.process == nil {
+		return nil
+	}
+	return errors.Join(t.process.end(), os.RemoveAll(t.folder))
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+func startRecorder(ctx context.Context, o *options, upstream, db string) (*process, error) {
+	path, err := filepath.Abs(filepath.Join(o.bin, "recorder"))
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(path, "--listen", "127.0.0.1:0", "--web", "off", "--db", db, "--upstream", upstream)
+	return startProgram(ctx, recording, cmd, func(line string) string {
+		rest, ok := strings.CutPrefix(line, "recording on http://")
+		if !ok {
+			return ""
+		}
+		address, _, _ := strings.Cut(rest, " ")
+		return address
+	})
+}
+
+const nginxConfig = `worker_processes 2;
+daemon off;
+pid %[1]s/pid;
+error_log stderr notice;
+events { worker_connections 4096; }
+http {
+  access_log off;
+  client_body_temp_path %[1]s/body;
+  proxy_temp_path %[1]s/proxy;
+  fastcgi_temp_path %[1]s/fastcgi;
+  uwsgi_temp_path %[1]s/uwsgi;
+  scgi_temp_path %[1]s/scgi;
+  client_max_body_size 0;
+  keepalive_requests 100000000;
+  upstream model { server %[2]s; keepalive 256; keepalive_requests 100000000; }
+  server {
+    listen %[3]s;
+    location / {
+      proxy_pass http://model;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_buffering off;
+      proxy_request_buffering off;
+    }
+  }
+}
+`
+
+func startNginx(ctx context.Context, model, folder string) (*process, error) {
+	path, err := exec.LookPath("nginx")
+	if err != nil {
+		return nil, errNotInstalled
+	}
+	// nginx takes no free port by itself.
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := l.Addr().String()
+	l.Close()
+	config := filepath.Join(folder, "nginx.conf")
+	if err := os.WriteFile(config, fmt.Appendf(nil, nginxConfig, folder, model, address), 0o600); err != nil {
+		return nil, err
+	}
+	return startProgram(ctx, nginx, exec.Command(path, "-p", folder, "-c", config), func(line string) string {
+		if strings.Contains(line, "start worker process ") {
+			return address
+		}
+		return ""
+	})
+}
+
+// backlog is how many exchanges a recorder has not stored yet.
+func (t *target) backlog(ctx context.Context) (int, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+t.address+"/_retake/status", nil)
+	if err != nil {
+		return 0, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	var status struct {
+		Spool recorder.Stats `json:"spool"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&status); err != nil {
+		return 0, fmt.Errorf("read status: %w", err)
+	}
+	return status.Spool.Backlog + status.Spool.InFlight, nil
+}
+
+// drain waits until a recorder has stored everything, at most that long, and
+// tells how long it took.
+func (t *target) drain(ctx context.Context, most time.Duration) (time.Duration, error) {
+	if t.name != recording && t.name != profiled {
+		return 0, nil
+	}
+	start := time.Now()
+	for {
+		n, err := t.backlog(ctx)
+		took := time.Since(start)
+		switch {
+		case err != nil:
+			return took, err
+		case n == 0:
+			return took, nil
+		case took > most:
+			return took, fmt.Errorf("%s: %d exchanges are not stored after %s", t.name, n, most)
+		}
+		wait(ctx, 10*time.Millisecond)
+	}
+}

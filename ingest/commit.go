@@ -8,10 +8,13 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// A Committer decodes, links and stores captures, and remembers the history
-// that they resend. The zero Committer is ready.
+// A Committer decodes, links and stores captures. It remembers the history that
+// they resend, so that a commit costs what is new. The zero Committer is ready;
+// it may be used by several goroutines.
 type Committer struct {
-	memory dialect.Memory
+	memory  dialect.Memory
+	digests digests
+	buffers buffers
 }
 
 // Commit does what a Committer does that remembers nothing from before.
@@ -25,8 +28,14 @@ func Commit(ctx context.Context, store transcript.Store, captures []*transcript.
 func (c *Committer) Commit(ctx context.Context, store transcript.Store, captures []*transcript.Capture) ([]*transcript.Exchange, error) {
 	batch := make([]*decoded, len(captures))
 	for i := range captures {
-		batch[i] = decode(captures[i], &c.memory)
+		batch[i] = c.decode(captures[i])
 	}
+	defer func() {
+		for _, d := range batch { // nothing of a body is in an exchange
+			c.buffers.give(d.request.body)
+			c.buffers.give(d.response.body)
+		}
+	}()
 	var stored []*transcript.Exchange
 	err := store.Update(ctx, func(tx transcript.Tx) error {
 		stored = stored[:0]

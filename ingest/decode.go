@@ -28,15 +28,15 @@ type decoded struct {
 
 // decode reads a capture. It never fails: a body that cannot be read back makes
 // the exchange lossy and says why.
-func decode(c *transcript.Capture, m *dialect.Memory) *decoded {
-	d := &decoded{capture: c, exchange: newExchange(c)}
+func (c *Committer) decode(capture *transcript.Capture) *decoded {
+	d := &decoded{capture: capture, exchange: newExchange(capture)}
 	e := d.exchange
-	d.request = readPieces(c.Request, &e.Request)
-	d.response = readPieces(c.Response, &e.Response)
-	w := &dialect.Wire{Method: c.Method, URL: c.URL, RequestHeader: c.RequestHeader, ResponseHeader: c.ResponseHeader, Status: c.Status}
+	d.request = c.readPieces(capture.Request, &e.Request)
+	d.response = c.readPieces(capture.Response, &e.Response)
+	w := &dialect.Wire{Method: capture.Method, URL: capture.URL, RequestHeader: capture.RequestHeader, ResponseHeader: capture.ResponseHeader, Status: capture.Status}
 	w.Request = d.plain(&e.Request, d.request)
 	w.Response = d.plain(&e.Response, d.response)
-	reading := understand(w, m)
+	reading := c.understand(w)
 	d.turn, d.keys, e.Dialect = reading.Turn, reading.Keys, reading.Turn.Dialect
 	d.where = chainIndex(d.turn.Input)
 	if e.Request.ContentEncoding == "" {
@@ -48,14 +48,14 @@ func decode(c *transcript.Capture, m *dialect.Memory) *decoded {
 
 // understand decodes an exchange. A fault in a decoder must not end recording:
 // what it cannot take is kept raw.
-func understand(w *dialect.Wire, m *dialect.Memory) (reading *dialect.Reading) {
+func (c *Committer) understand(w *dialect.Wire) (reading *dialect.Reading) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			reading = new(dialect.Memory).Read(transcript.Unknown, w)
 			reading.Turn.Warnings = []string{fmt.Sprintf("the decoder failed: %v", fault)}
 		}
 	}()
-	return m.Read(dialect.Recognise(w), w)
+	return c.memory.Read(dialect.Recognise(w), w)
 }
 
 func newExchange(c *transcript.Capture) *transcript.Exchange {

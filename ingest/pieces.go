@@ -25,7 +25,7 @@ type pieces struct {
 }
 
 // readPieces reads one side. What cannot be read is missing, and said.
-func readPieces(b transcript.CapturedBody, m *transcript.Message) pieces {
+func (c *Committer) readPieces(b transcript.CapturedBody, m *transcript.Message) pieces {
 	p := pieces{}
 	switch {
 	case b == nil || b.Size() == 0:
@@ -34,22 +34,22 @@ func readPieces(b transcript.CapturedBody, m *transcript.Message) pieces {
 		m.DecodeError = fmt.Sprintf("not decoded: the body has %d bytes, more than %d", b.Size(), maxDecode)
 		return p
 	default:
+		p.body = c.buffers.take(int(b.Size()))
 		p.read(b, m)
 	}
-	sum := sha256.Sum256(p.body)
+	sum := c.digests.sum(p.body)
 	m.SHA256, m.Bytes = hex.EncodeToString(sum[:]), int64(len(p.body))
 	return p
 }
 
 func (p *pieces) read(b transcript.CapturedBody, m *transcript.Message) {
 	r, err := b.Open()
+	n := 0
 	if err == nil {
 		defer r.Close()
-		p.body = make([]byte, b.Size())
-		var n int
 		n, err = io.ReadFull(r, p.body)
-		p.body = p.body[:n]
 	}
+	p.body = p.body[:n]
 	if err != nil {
 		p.failed = err
 		m.DecodeError = fmt.Sprintf("read recorded body: %v", err)

@@ -1,12 +1,10 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -82,27 +80,6 @@ func (t *tx) PutCall(c transcript.CallRow) error {
 		}
 	}
 	return nil
-}
-
-// Callers gives the exchanges whose answers hold a call with that key, newest
-// first.
-func (t *tx) Callers(k transcript.Key, limit int) ([]*transcript.Exchange, error) {
-	if err := t.open(); err != nil || limit <= 0 {
-		return nil, err
-	}
-	var list []*transcript.Exchange
-	seen := map[string]bool{}
-	err := t.w.lookup.walk(t.w.lookup.key(findCall, k[:]), limit, func(call int64) (bool, error) {
-		found, err := t.exchanges(context.Background(),
-			selectListed+"WHERE e.id = (SELECT exchange FROM call WHERE id = ? AND key = ?)", call, k[:])
-		if err == nil && len(found) == 1 && !seen[found[0].ID] {
-			seen[found[0].ID] = true
-			list = append(list, found[0])
-		}
-		return len(list) == limit, err
-	})
-	slices.SortFunc(list, func(a, b *transcript.Exchange) int { return cmp.Compare(b.N, a.N) })
-	return list, err
 }
 
 // PutResult stores a result for the call at that place in that exchange;

@@ -21,7 +21,7 @@ const exchangeColumns = `n, id, started, ended, upstream, method, url, status, o
 	model, stream, complete, response_id, finish_reason,
 	input_total, input_uncached, cache_read, cache_write, output, reasoning, total, usage_complete,
 	preview, calls, results, warnings,
-	run, parent, link_by, evidence, shared, in_len, out_len, in_node, out_node, chunks`
+	run, parent, link_by, evidence, shared, in_len, out_len, in_node, out_node, labelled, seen, chunks`
 
 var (
 	insertExchange = "INSERT INTO exchange (" + exchangeColumns + ") VALUES (" +
@@ -50,7 +50,11 @@ func packExchange(e *transcript.Exchange, model int64, request, response any) ([
 	if e.Error != nil {
 		errType, errCode, errMessage = e.Error.Type, e.Error.Code, e.Error.Message
 	}
-	row := make([]any, 0, 56)
+	row := make([]any, 0, 58)
+	seen, err := packSeen(e.Seen)
+	if err != nil {
+		return nil, err
+	}
 	row = append(row, e.N, packID(e.ID), packTime(e.StartedAt), packTime(e.EndedAt), e.Upstream, e.Method, e.URL,
 		e.Status, string(e.Outcome), e.Lossy, errType, errCode, errMessage)
 	row = packMessage(row, &e.Request, request)
@@ -64,7 +68,15 @@ func packExchange(e *transcript.Exchange, model int64, request, response any) ([
 	}
 	l := &e.Link
 	return append(row, e.Preview, e.Calls, e.Results, warnings, packID(l.Run), packID(l.Parent), l.By, l.Evidence,
-		l.Shared, l.InLen, l.OutLen, packNode(l.InNode), packNode(l.OutNode), packChunks(e.Response.Chunks)), nil
+		l.Shared, l.InLen, l.OutLen, packNode(l.InNode), packNode(l.OutNode), l.Labelled, seen, packChunks(e.Response.Chunks)), nil
+}
+
+func packSeen(seen *transcript.Ending) (any, error) {
+	if seen == nil {
+		return nil, nil
+	}
+	b, err := json.Marshal(seen)
+	return string(b), err
 }
 
 func packMessage(row []any, m *transcript.Message, headers any) []any {
@@ -85,6 +97,7 @@ type scanned struct {
 	usage                [7]*int64
 	usageComplete        *bool
 	inNode, outNode      []byte
+	seen                 *string
 	chunks               []byte
 }
 
@@ -100,7 +113,7 @@ func (s *scanned) dest() []any {
 		&s.model, &e.Stream, &e.Complete, &s.responseID, &e.FinishReason,
 		&u[0], &u[1], &u[2], &u[3], &u[4], &u[5], &u[6], &s.usageComplete,
 		&e.Preview, &e.Calls, &e.Results, &s.warnings,
-		&s.run, &s.parent, &l.By, &l.Evidence, &l.Shared, &l.InLen, &l.OutLen, &s.inNode, &s.outNode, &s.chunks}
+		&s.run, &s.parent, &l.By, &l.Evidence, &l.Shared, &l.InLen, &l.OutLen, &s.inNode, &s.outNode, &l.Labelled, &s.seen, &s.chunks}
 }
 
 // finish makes the exchange, all but its headers.
@@ -124,6 +137,11 @@ func (s *scanned) finish() error {
 	if s.warnings != nil {
 		if err := json.Unmarshal([]byte(*s.warnings), &e.Warnings); err != nil {
 			return fmt.Errorf("read warnings: %w", err)
+		}
+	}
+	if s.seen != nil {
+		if err := json.Unmarshal([]byte(*s.seen), &e.Seen); err != nil {
+			return fmt.Errorf("read ending: %w", err)
 		}
 	}
 	var err error

@@ -6,8 +6,11 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+
+	"github.com/retake-debugger/retake/transcript"
 )
 
 // What lookup finds. The numbers are part of the keys in the file.
@@ -52,9 +55,47 @@ func (l *lookup) key(kind byte, value []byte) int64 {
 	return int64(binary.LittleEndian.Uint64(h.Sum(sum[:0])))
 }
 
+// lookupKey is a key with the kind that it is of.
+type lookupKey struct {
+	kind byte
+	key  int64
+}
+
+// ofExchange gives the keys by which an exchange is found.
+func (l *lookup) ofExchange(e *transcript.Exchange) []lookupKey {
+	var keys []lookupKey
+	add := func(kind byte, value []byte) { keys = append(keys, lookupKey{kind, l.key(kind, value)}) }
+	if n := e.Link.OutNode; !n.IsZero() {
+		add(findOutNode, n[:])
+	}
+	if n := e.Link.InNode; !n.IsZero() {
+		add(findInNode, n[:])
+	}
+	if e.ResponseID != "" {
+		add(findResponseID, []byte(e.ResponseID))
+	}
+	return keys
+}
+
 func (l *lookup) add(key, target int64) {
 	l.pending[key] = append(l.pending[key], target)
 	l.count++
+}
+
+// remove deletes an entry. recent is how many of lookup_recent that were.
+func (l *lookup) remove(key, target int64) (recent int64, err error) {
+	if i := slices.Index(l.pending[key], target); i >= 0 {
+		l.pending[key] = slices.Delete(l.pending[key], i, i+1)
+		l.count--
+	}
+	if _, err := l.st.exec("DELETE FROM lookup WHERE key = ? AND target = ?", key, target); err != nil {
+		return 0, fmt.Errorf("delete lookup: %w", err)
+	}
+	res, err := l.st.exec("DELETE FROM lookup_recent WHERE key = ? AND target = ?", key, target)
+	if err != nil {
+		return 0, fmt.Errorf("delete lookup: %w", err)
+	}
+	return res.RowsAffected()
 }
 
 const (
@@ -67,8 +108,8 @@ const (
 		UNION ALL SELECT target FROM (SELECT target FROM lookup WHERE key = ?1 AND target < ?2 ORDER BY target DESC LIMIT ?3)`
 )
 
-// targets gives what a key leads to, the highest first: all, or those below a
-// bound and at most limit.
+// targets gives what a key leads to below a bound, the highest first: all, or at
+// most limit.
 func (l *lookup) targets(key, below int64, limit int) (found []int64, all bool, err error) {
 	take := func(row *sql.Rows) error {
 		var target int64
@@ -84,11 +125,8 @@ func (l *lookup) targets(key, below int64, limit int) (found []int64, all bool, 
 	if err != nil {
 		return nil, false, fmt.Errorf("look up: %w", err)
 	}
-	for _, target := range l.pending[key] {
-		if target < below {
-			found = append(found, target)
-		}
-	}
+	found = append(found, l.pending[key]...)
+	found = slices.DeleteFunc(found, func(target int64) bool { return target >= below })
 	slices.Sort(found)
 	found = slices.Compact(found)
 	slices.Reverse(found)
@@ -98,10 +136,12 @@ func (l *lookup) targets(key, below int64, limit int) (found []int64, all bool, 
 	return found, all, nil
 }
 
-// walk calls take for what a key leads to, the highest first, until it has had
-// enough.
-func (l *lookup) walk(key int64, page int, take func(target int64) (enough bool, err error)) error {
-	below := int64(1<<63 - 1)
+// noBound is above every target.
+const noBound = math.MaxInt64
+
+// walk calls take for what a key leads to below a bound, the highest first,
+// until it has had enough.
+func (l *lookup) walk(key, below int64, page int, take func(target int64) (enough bool, err error)) error {
 	for {
 		found, all, err := l.targets(key, below, page)
 		if err != nil {

@@ -144,7 +144,7 @@ func (b *bodyWriter) store(data []byte, lane int) error {
 func (t *tx) segment(data []byte, lane int) (segmentID, error) {
 	key := t.w.lookup.key(findSegment, data)
 	found := segmentID(-1)
-	err := t.w.lookup.walk(key, 4, func(target int64) (bool, error) {
+	err := t.w.lookup.walk(key, noBound, 4, func(target int64) (bool, error) {
 		p, err := t.pack(context.Background(), segmentID(target))
 		if err != nil { // damaged: the bytes are stored again
 			return false, nil

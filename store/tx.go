@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 
@@ -13,7 +12,7 @@ var errTxDone = errors.New("the transaction is over")
 
 // tx is one transaction of the writer. It is valid until its function returns.
 type tx struct {
-	reader
+	past
 	w    *writer
 	done bool
 }
@@ -47,27 +46,10 @@ func (t *tx) findPack(ctx context.Context, id segmentID) (*pack, error) {
 
 // HasExchange tells whether the exchange is stored already.
 func (t *tx) HasExchange(id string) (bool, error) {
-	return t.exists("SELECT 1 FROM exchange WHERE id = ?", packID(id))
-}
-
-// Extended tells whether some exchange continues the one with that id.
-func (t *tx) Extended(id string) (bool, error) {
-	return t.exists("SELECT 1 FROM exchange WHERE parent = ? LIMIT 1", packID(id))
-}
-
-func (t *tx) exists(query string, args ...any) (bool, error) {
 	if err := t.open(); err != nil {
 		return false, err
 	}
-	var one int
-	err := t.st.row(context.Background(), query, args, &one)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("look for exchange: %w", err)
-	}
-	return true, nil
+	return t.exists("SELECT 1 FROM exchange WHERE id = ?", packID(id))
 }
 
 // PutExchange stores a new exchange and sets its N.
@@ -95,22 +77,10 @@ func (t *tx) PutExchange(e *transcript.Exchange) error {
 	if _, err := t.st.exec(insertExchange, row...); err != nil {
 		return fmt.Errorf("store exchange: %w", err)
 	}
-	t.index(e)
+	for _, k := range t.w.lookup.ofExchange(e) {
+		t.w.lookup.add(k.key, e.N)
+	}
 	return nil
-}
-
-// index makes the exchange findable by its nodes and its response id.
-func (t *tx) index(e *transcript.Exchange) {
-	l := t.w.lookup
-	if n := e.Link.OutNode; !n.IsZero() {
-		l.add(l.key(findOutNode, n[:]), e.N)
-	}
-	if n := e.Link.InNode; !n.IsZero() {
-		l.add(l.key(findInNode, n[:]), e.N)
-	}
-	if e.ResponseID != "" {
-		l.add(l.key(findResponseID, []byte(e.ResponseID)), e.N)
-	}
 }
 
 type modelKey struct{ dialect, asked, answered string }
@@ -136,48 +106,3 @@ func (t *tx) model(e *transcript.Exchange) (int64, error) {
 
 // maxModels bounds how many models the writer remembers.
 const maxModels = 4096
-
-// ByOutNode gives the exchanges whose history and output is that node, newest first.
-func (t *tx) ByOutNode(n transcript.Node, limit int) ([]*transcript.Exchange, error) {
-	if n.IsZero() {
-		return nil, t.open()
-	}
-	return t.find(findOutNode, n[:], limit, func(e *transcript.Exchange) bool { return e.Link.OutNode == n })
-}
-
-// ByInNode gives the exchanges whose full input is that node, newest first.
-func (t *tx) ByInNode(n transcript.Node, limit int) ([]*transcript.Exchange, error) {
-	if n.IsZero() {
-		return nil, t.open()
-	}
-	return t.find(findInNode, n[:], limit, func(e *transcript.Exchange) bool { return e.Link.InNode == n })
-}
-
-// ByResponseID gives the newest exchange with that response id.
-func (t *tx) ByResponseID(id string) (*transcript.Exchange, error) {
-	list, err := t.find(findResponseID, []byte(id), 1, func(e *transcript.Exchange) bool { return id != "" && e.ResponseID == id })
-	if err != nil {
-		return nil, err
-	}
-	if len(list) == 0 {
-		return nil, fmt.Errorf("exchange with response id %s: %w", id, transcript.ErrNotFound)
-	}
-	return list[0], nil
-}
-
-// find gives the newest exchanges that a lookup leads to and that are what was
-// looked for.
-func (t *tx) find(kind byte, value []byte, limit int, is func(*transcript.Exchange) bool) ([]*transcript.Exchange, error) {
-	if err := t.open(); err != nil || limit <= 0 {
-		return nil, err
-	}
-	var list []*transcript.Exchange
-	err := t.w.lookup.walk(t.w.lookup.key(kind, value), limit, func(n int64) (bool, error) {
-		found, err := t.exchanges(context.Background(), selectListed+"WHERE e.n = ?", n)
-		if err == nil && len(found) == 1 && is(found[0]) {
-			list = append(list, found[0])
-		}
-		return len(list) == limit, err
-	})
-	return list, err
-}

@@ -43,8 +43,9 @@ type Exchange struct {
 	URL       string // the URL that was called, credentials redacted
 	Status    int    // 0 when there was no answer
 	Outcome   Outcome
-	Lossy     bool   // bytes passed that could not be recorded
-	Error     *Error // what the transport or the provider said, if it failed
+	Lossy     bool    // bytes passed that could not be recorded
+	Error     *Error  // what the transport or the provider said, if it failed
+	Seen      *Ending // how the transport saw the end, where Outcome and Error cannot tell it any more
 	Request   Message
 	Response  Message
 	Timing    Timing
@@ -99,6 +100,13 @@ type Error struct {
 	Message string `json:"message"`
 }
 
+// Ending is how the transport saw an exchange end, before its answer was read:
+// an error inside a 200 is a failure that only the answer tells of.
+type Ending struct {
+	Outcome Outcome `json:"outcome"`
+	Error   *Error  `json:"error,omitempty"`
+}
+
 // Usage counts tokens. InputTotal counts every prompt token, cached ones
 // included, whatever the provider's own convention; Output includes reasoning.
 type Usage struct {
@@ -113,9 +121,10 @@ type Usage struct {
 }
 
 // Link says which exchange this one continues. Parent is empty where nothing
-// was found.
+// was found, and names nothing where it was removed since.
 type Link struct {
 	Run      string // id of the run
+	Labelled bool   // the exchange came with the label of its run
 	Parent   string // id of the exchange whose history this one extends
 	By       string // "previous_response_id", "history", "call", "label" or ""
 	Evidence string // in words, e.g. "12 items of x34's history and output"

@@ -11,6 +11,9 @@ import (
 // ErrNotFound says that nothing is stored under that id or reference.
 var ErrNotFound = errors.New("not found")
 
+// ErrDamaged says that what is stored of one exchange cannot be read. Others can.
+var ErrDamaged = errors.New("damaged in the database")
+
 var errTrailing = errors.New("more than one JSON value")
 
 // BodyID names a stored body. 0 is the empty body.
@@ -84,8 +87,9 @@ type Reader interface {
 	// FindExchanges gives the ids that hold part, at most limit of them, newest first.
 	FindExchanges(ctx context.Context, part string, limit int) ([]string, error)
 	// Exchanges lists exchanges, newest first unless the filter says otherwise.
-	// The sequence ends after the first error. Listings, Children and ByOutNode
-	// among them, may leave out Response.Chunks; Exchange and ExchangeN do not.
+	// An error that wraps ErrDamaged is about one exchange and the sequence goes
+	// on; it ends after any other. Listings, Children and ByOutNode among them,
+	// may leave out Response.Chunks; Exchange and ExchangeN do not.
 	Exchanges(ctx context.Context, f Filter) iter.Seq2[*Exchange, error]
 	// Children lists the exchanges that continue the one with that id, oldest first.
 	Children(ctx context.Context, id string) ([]*Exchange, error)
@@ -96,11 +100,38 @@ type Reader interface {
 	Body(ctx context.Context, id BodyID) (io.ReadCloser, error)
 	// Calls lists the recorded calls of these exchanges in order.
 	Calls(ctx context.Context, exchanges []string) ([]CallRow, error)
+	// Brought lists the results that the request of that exchange brought: the
+	// calls that they answer, each with these results alone.
+	Brought(ctx context.Context, exchange string) ([]CallRow, error)
 	// Run gives the run with that id. ErrNotFound if there is none.
 	Run(ctx context.Context, id string) (*Run, error)
 	// Takes lists the takes that start from the exchange with that id or sent
 	// it, oldest first; all takes if id is "".
 	Takes(ctx context.Context, id string) ([]Take, error)
+	// AsOf gives what was stored when exchange n came: of its own methods, none
+	// tells of exchange n or a later one. Of a Tx it sees the Tx's own writes.
+	AsOf(n int64) Past
+	// Pruned tells whether exchanges were ever removed.
+	Pruned(ctx context.Context) (bool, error)
+	// Note gives what SetNote kept under that name, "" if nothing.
+	Note(ctx context.Context, name string) (string, error)
+}
+
+// Past is a Reader that finds what an exchange may continue.
+type Past interface {
+	Reader
+	// ByOutNode gives the exchanges whose history and output is that node,
+	// newest first, at most limit.
+	ByOutNode(n Node, limit int) ([]*Exchange, error)
+	// ByInNode gives the exchanges whose full input is that node, newest first, at most limit.
+	ByInNode(n Node, limit int) ([]*Exchange, error)
+	// Callers gives the exchanges whose answers hold a call with that key,
+	// newest first, at most limit.
+	Callers(k Key, limit int) ([]*Exchange, error)
+	// ByResponseID gives the newest exchange with that response id. ErrNotFound if there is none.
+	ByResponseID(id string) (*Exchange, error)
+	// Extended tells whether some exchange continues the one with that id.
+	Extended(id string) (bool, error)
 }
 
 // CallRow is one tool call of an answer and the result that a later request
@@ -125,7 +156,7 @@ type ResultRow struct {
 
 // Tx is one transaction of the only writer. It sees its own writes.
 type Tx interface {
-	Reader
+	Past
 	// HasExchange tells whether the exchange is stored already.
 	HasExchange(id string) (bool, error)
 	// PutBody stores the pieces of a body in order; equal pieces are stored
@@ -133,18 +164,6 @@ type Tx interface {
 	PutBody(pieces iter.Seq2[[]byte, error]) (BodyID, error)
 	// PutExchange stores a new exchange and sets its N.
 	PutExchange(e *Exchange) error
-	// ByOutNode gives the exchanges whose history and output is that node,
-	// newest first, at most limit.
-	ByOutNode(n Node, limit int) ([]*Exchange, error)
-	// ByInNode gives the exchanges whose full input is that node, newest first, at most limit.
-	ByInNode(n Node, limit int) ([]*Exchange, error)
-	// Callers gives the exchanges whose answers hold a call with that key,
-	// newest first, at most limit.
-	Callers(k Key, limit int) ([]*Exchange, error)
-	// ByResponseID gives the newest exchange with that response id. ErrNotFound if there is none.
-	ByResponseID(id string) (*Exchange, error)
-	// Extended tells whether some exchange continues the one with that id.
-	Extended(id string) (bool, error)
 	// RunByLabel gives the run of that label, making it if need be.
 	RunByLabel(label string, at time.Time) (*Run, error)
 	// NewRun makes a run.
@@ -155,6 +174,14 @@ type Tx interface {
 	PutResult(exchange, at string, r ResultRow) error
 	// PutTake stores a take and sets its N.
 	PutTake(t *Take) error
+	// PutDerived stores anew what was derived of a stored exchange: its derived
+	// fields, Outcome and Error, the calls of its answer and, by the calls that
+	// they answer, the results that its request brought. Bodies, numbers and what
+	// the wire showed stay. A call that stays the same keeps its results; a result
+	// for a call that is not stored is left out.
+	PutDerived(e *Exchange, calls, brought []CallRow) error
+	// SetNote keeps a small text under a name; "" removes it.
+	SetNote(name, text string) error
 }
 
 // Store keeps exchanges. Update runs f in one transaction and returns nil only

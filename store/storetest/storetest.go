@@ -37,6 +37,10 @@ func Run(t *testing.T, open func(t *testing.T) transcript.Store) {
 		{"Runs", runs},
 		{"Takes", takes},
 		{"Calls", calls},
+		{"AsOf", asOf},
+		{"PutDerived", putDerived},
+		{"PutDerived_Runs", putDerivedRuns},
+		{"Notes", notes},
 		{"Line", line},
 		{"Body_ComesBack", bodyComesBack},
 		{"Body_GrowingHistories", bodyHistories},
@@ -74,6 +78,7 @@ func full(n int) *transcript.Exchange {
 		Upstream: "openai", Method: "POST", URL: "https://api.openai.com/v1/chat/completions?key=x", Status: 200,
 		Outcome: transcript.StreamError, Lossy: true,
 		Error: &transcript.Error{Type: "server_error", Code: "overloaded", Message: "try — later\nplease"},
+		Seen:  &transcript.Ending{Outcome: transcript.UpstreamReset, Error: &transcript.Error{Code: "reset"}},
 		Request: transcript.Message{
 			Headers: map[string][]string{"Content-Type": {"application/json"}, "Content-Length": {fmt.Sprint(100 + n)}, "X-Many": {"a", "", "b"}},
 			Bytes:   100, SHA256: fmt.Sprintf("%064x", n+1), ContentEncoding: "zstd", DecodeError: "unexpected end",
@@ -88,7 +93,7 @@ func full(n int) *transcript.Exchange {
 		ResponseID: fmt.Sprint("chatcmpl-", n), FinishReason: "tool_calls",
 		Usage:   &transcript.Usage{InputTotal: 1000, InputUncached: 300, CacheRead: 600, CacheWrite: 100, Output: 50, Reasoning: 20, Total: 1050, Complete: true},
 		Preview: "Fix the build", Calls: 2, Results: 3, Warnings: []string{"odd", "usage came \"twice\""},
-		Link: transcript.Link{Run: id(9000 + n), Parent: id(8000 + n), By: "history", Evidence: "the first 12 items are x34's",
+		Link: transcript.Link{Run: id(9000 + n), Labelled: true, Parent: id(8000 + n), By: "history", Evidence: "the first 12 items are x34's",
 			Shared: 12, InLen: 14, OutLen: 16, InNode: node(1), OutNode: node(2)},
 	}
 }

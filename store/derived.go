@@ -1,0 +1,235 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// derivedColumns are the columns of exchange that PutDerived writes anew.
+const derivedColumns = `outcome, error_type, error_code, error_message, request_problem, response_problem, first_token, events,
+	model, stream, complete, response_id, finish_reason,
+	input_total, input_uncached, cache_read, cache_write, output, reasoning, total, usage_complete,
+	preview, calls, results, warnings, run, parent, link_by, evidence, shared, in_len, out_len, in_node, out_node, seen`
+
+func columnNames(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(", \n\t", r) })
+}
+
+var updateDerived = "UPDATE exchange SET " + strings.Join(columnNames(derivedColumns), " = ?, ") + " = ? WHERE n = ?"
+
+// PutDerived stores anew what was derived of a stored exchange.
+func (t *tx) PutDerived(e *transcript.Exchange, calls, brought []transcript.CallRow) error {
+	if err := t.open(); err != nil {
+		return err
+	}
+	old, err := t.one(context.Background(), e.ID, selectListed+"WHERE e.id = ?", packID(e.ID))
+	if err != nil {
+		return err
+	}
+	for _, step := range []func() error{
+		func() error { return t.updateDerived(old.N, e) },
+		func() error { return t.moveLookups(old, e) },
+		func() error { return t.dropEmptyRun(old.Link.Run, e.Link.Run) },
+		func() error { return t.replaceCalls(e.ID, calls) },
+		func() error { return t.replaceBrought(e.ID, brought) },
+	} {
+		if err := step(); err != nil {
+			return fmt.Errorf("store what was derived of x%d: %w", old.N, err)
+		}
+	}
+	return nil
+}
+
+func (t *tx) updateDerived(n int64, e *transcript.Exchange) error {
+	model, err := t.model(e)
+	if err != nil {
+		return err
+	}
+	row, err := packExchange(e, model, nil, nil)
+	if err != nil {
+		return err
+	}
+	all := columnNames(exchangeColumns)
+	var values []any
+	for _, name := range columnNames(derivedColumns) {
+		values = append(values, row[slices.Index(all, name)])
+	}
+	_, err = t.st.exec(updateDerived, append(values, n)...)
+	return err
+}
+
+// moveLookups makes the exchange findable by what it is now.
+func (t *tx) moveLookups(old, e *transcript.Exchange) error {
+	before, now := t.w.lookup.ofExchange(old), t.w.lookup.ofExchange(e)
+	for _, k := range before {
+		if !slices.Contains(now, k) {
+			if err := t.removeLookup(k.key, old.N); err != nil {
+				return err
+			}
+		}
+	}
+	for _, k := range now {
+		if !slices.Contains(before, k) {
+			t.w.lookup.add(k.key, old.N)
+		}
+	}
+	return nil
+}
+
+func (t *tx) removeLookup(key, target int64) error {
+	recent, err := t.w.lookup.remove(key, target)
+	if recent > 0 {
+		t.w.state.lookups -= recent
+		t.w.state.changed = true
+	}
+	return err
+}
+
+// dropEmptyRun removes a run that its last exchange has left. One with a label
+// stays: the label will name it again.
+func (t *tx) dropEmptyRun(before, now string) error {
+	if before == now || before == "" {
+		return nil
+	}
+	_, err := t.st.exec("DELETE FROM run WHERE id = ?1 AND label IS NULL AND NOT EXISTS (SELECT 1 FROM exchange WHERE run = ?1)", packID(before))
+	return err
+}
+
+// replaceCalls stores the calls of an answer in their order. One that is stored
+// already keeps its results.
+func (t *tx) replaceCalls(exchange string, calls []transcript.CallRow) error {
+	stored, err := t.callsOf(context.Background(), nil, exchange)
+	if err != nil || slices.EqualFunc(stored, calls, sameCall) {
+		return err
+	}
+	if err := t.deleteCalls(exchange); err != nil {
+		return err
+	}
+	for _, c := range calls {
+		c.Exchange, c.Results = exchange, nil
+		if i := slices.IndexFunc(stored, func(s transcript.CallRow) bool { return sameCall(s, c) }); i >= 0 {
+			c.Results = stored[i].Results
+		}
+		if err := t.PutCall(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func sameCall(a, b transcript.CallRow) bool {
+	return a.At == b.At && a.Key == b.Key && a.CallID == b.CallID && a.Name == b.Name
+}
+
+// deleteCalls deletes the calls of an answer with their results.
+func (t *tx) deleteCalls(exchange string) error {
+	type found struct{ id, key int64 }
+	var list []found
+	err := t.st.rows(context.Background(), "SELECT id, key FROM call WHERE exchange = ?", []any{idOrEmpty(exchange)}, func(row *sql.Rows) error {
+		var id int64
+		var key []byte
+		err := row.Scan(&id, &key)
+		list = append(list, found{id, t.w.lookup.key(findCall, key)})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, c := range list {
+		if err := t.removeLookup(c.key, c.id); err != nil {
+			return err
+		}
+		if _, err := t.st.exec("DELETE FROM result WHERE call = ?", c.id); err != nil {
+			return err
+		}
+	}
+	_, err = t.st.exec("DELETE FROM call WHERE exchange = ?", idOrEmpty(exchange))
+	return err
+}
+
+func (t *tx) replaceBrought(exchange string, brought []transcript.CallRow) error {
+	if _, err := t.st.exec("DELETE FROM result WHERE exchange = ?", idOrEmpty(exchange)); err != nil {
+		return err
+	}
+	for _, c := range brought {
+		for _, r := range c.Results {
+			r.Exchange = exchange
+			if err := t.PutResult(c.Exchange, c.At, r); err != nil && !errors.Is(err, transcript.ErrNotFound) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Brought lists the results that the request of that exchange brought.
+func (r *reader) Brought(ctx context.Context, exchange string) ([]transcript.CallRow, error) {
+	const query = `SELECT c.id, c.exchange, c.at, c.key, c.call_id, c.name, r.at, r.found_by, r.latency, r.is_error
+		FROM result r JOIN call c ON c.id = r.call WHERE r.exchange = ? ORDER BY c.id, r.at`
+	var calls []transcript.CallRow
+	var last int64
+	err := r.st.rows(ctx, query, []any{idOrEmpty(exchange)}, func(row *sql.Rows) error {
+		var id int64
+		var asked any
+		var key []byte
+		var c transcript.CallRow
+		brought := transcript.ResultRow{Exchange: exchange}
+		if err := row.Scan(&id, &asked, &c.At, &key, &c.CallID, &c.Name, &brought.At, &brought.By, &brought.LatencyMS, &brought.IsError); err != nil {
+			return err
+		}
+		copy(c.Key[:], key)
+		c.Exchange = unpackID(asked)
+		if id != last {
+			calls, last = append(calls, c), id
+		}
+		call := &calls[len(calls)-1]
+		call.Results = append(call.Results, brought)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read results of %s: %w", exchange, err)
+	}
+	return calls, nil
+}
+
+// Pruned tells whether exchanges were ever removed.
+func (r *reader) Pruned(ctx context.Context) (bool, error) {
+	var removals int64
+	if err := r.st.row(ctx, "SELECT removals FROM state", nil, &removals); err != nil {
+		return false, fmt.Errorf("read state: %w", err)
+	}
+	return removals > 0, nil
+}
+
+// Note gives what SetNote kept under that name.
+func (r *reader) Note(ctx context.Context, name string) (string, error) {
+	var text string
+	err := r.st.row(ctx, "SELECT text FROM note WHERE name = ?", []any{name}, &text)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("read note: %w", err)
+	}
+	return text, nil
+}
+
+// SetNote keeps a small text under a name.
+func (t *tx) SetNote(name, text string) error {
+	if err := t.open(); err != nil {
+		return err
+	}
+	var err error
+	if text == "" {
+		_, err = t.st.exec("DELETE FROM note WHERE name = ?", name)
+	} else {
+		_, err = t.st.exec("INSERT OR REPLACE INTO note (name, text) VALUES (?, ?)", name, text)
+	}
+	if err != nil {
+		return fmt.Errorf("store note: %w", err)
+	}
+	return nil
+}

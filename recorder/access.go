@@ -64,10 +64,7 @@ func (a *access) knownHost(r *http.Request) bool {
 	}
 	host, _, err := net.SplitHostPort(whole)
 	if err != nil {
-		host = whole
-		if strings.HasPrefix(host, "[") && strings.HasSuffix(host, "]") {
-			host = host[1 : len(host)-1]
-		}
+		host = trimBrackets(whole)
 	}
 	if host == "localhost" || a.hosts[whole] || a.hosts[host] {
 		return true
@@ -77,6 +74,14 @@ func (a *access) knownHost(r *http.Request) bool {
 		return false
 	}
 	return ip.Unmap().IsLoopback() || ip.Unmap() == localAddr(r).Addr().Unmap()
+}
+
+// trimBrackets gives the address of an IPv6 literal.
+func trimBrackets(host string) string {
+	if strings.HasPrefix(host, "[") && strings.HasSuffix(host, "]") {
+		return host[1 : len(host)-1]
+	}
+	return host
 }
 
 // localAddr is the address that the request's connection came in on.

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 // released, the case.
 func child(dir, up string) {
 	u, _ := url.Parse(up)
-	spool, err := recorder.OpenSpool(dir, recorder.SpoolOptions{LaneBytes: 64 << 10})
+	spool, err := recorder.OpenSpool(dir, recorder.SpoolOptions{LaneBytes: 64 << 10, Stall: time.Minute})
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)

@@ -23,6 +23,9 @@ import (
 // spoolOf opens a spool and gives a rig around it, without a proxy.
 func spoolOf(t testing.TB, so recorder.SpoolOptions) *rig {
 	t.Helper()
+	if so.Create == nil {
+		so.Stall = time.Minute
+	}
 	g := &rig{t: t, dir: t.TempDir()}
 	var err error
 	if g.spool, err = recorder.OpenSpool(g.dir, so); err != nil {

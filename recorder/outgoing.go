@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"net/http"
@@ -10,7 +11,8 @@ import (
 	"sync/atomic"
 )
 
-// outgoing is the request to the upstream.
+// outgoing is the request to the upstream. Plain HTTP/1.1 goes over a plainConn,
+// anything else by way of http.Transport.
 //
 // The transport sends a request again by itself when a connection that it had
 // kept turns out to be dead. That is right as long as nothing of the request
@@ -19,38 +21,90 @@ import (
 // (Over HTTP/2 the transport sends again only what the server says it has not
 // processed.)
 type outgoing struct {
+	request *http.Request
+	plain   *plainConn  // nil with the transport
+	call    cutter      // stops the call
+	unhook  func() bool // ends the watch for the client's hang-up
+
 	mu     sync.Mutex
 	conn   *upstreamConn // of the attempt that runs
-	over   bool          // the transport has given its answer
+	over   bool          // the head of the answer is there
 	vetoed atomic.Bool
 }
 
-// roundTrip sends the request of x and waits for the head of the answer.
-func (o *outgoing) roundTrip(x *relay) (*http.Response, error) {
-	trace := &httptrace.ClientTrace{
-		GotConn:        func(info httptrace.GotConnInfo) { o.gotConn(x, info) },
-		WroteRequest:   func(httptrace.WroteRequestInfo) { x.body.flight.wrote() },
-		Got1xxResponse: func(code int, h textproto.MIMEHeader) error { return o.inform(x.w, code, h) },
-	}
-	out := x.in.WithContext(httptrace.WithClientTrace(x.ctx, trace))
-	stripRequest(out.Header)
-	out.RequestURI, out.Host, out.Close, out.TransferEncoding = "", "", false, nil
-	x.body.attach(out)
-	proxied := false
+// prepare makes the request. It tells whether it can go over a plainConn.
+func (o *outgoing) prepare(x *relay) bool {
+	ctx, cancel := x.in.Context(), func() {}
+	plain, proxied := x.up.scheme == "http" && x.in.Header["Expect"] == nil, false
 	if x.up.scheme == "http" && x.p.opts.Proxy != nil {
-		out.URL = x.up.target("/", x.in.URL, false)
-		via, err := x.p.opts.Proxy(out)
-		proxied = err == nil && via != nil
+		via, err := x.p.opts.Proxy(&http.Request{URL: x.up.target("/", x.in.URL, false), Header: http.Header{}})
+		proxied = via != nil
+		plain = plain && err == nil && !proxied
 	}
+	stripRequest(x.in.Header)
+	if !plain {
+		ctx, cancel = context.WithCancel(ctx)
+		o.call.by(cancel)
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+			GotConn:        func(info httptrace.GotConnInfo) { o.gotConn(cancel, info) },
+			WroteRequest:   func(httptrace.WroteRequestInfo) { x.body.flight.wrote() },
+			Got1xxResponse: func(code int, h textproto.MIMEHeader) error { return o.inform(x.w, code, h) },
+		})
+	}
+	out := x.in.WithContext(ctx)
+	out.RequestURI, out.Host, out.Close, out.TransferEncoding = "", "", false, nil
 	out.URL = x.up.target(x.path, x.in.URL, proxied)
-	resp, err := x.p.transport.RoundTrip(out)
-	o.mu.Lock()
-	o.over = true
-	o.mu.Unlock()
+	x.body.attach(out)
+	o.request = out
+	return plain
+}
+
+// roundTrip sends the request by way of the transport.
+func (o *outgoing) roundTrip(x *relay) (*http.Response, error) {
+	resp, err := x.p.transport.RoundTrip(o.request)
+	o.headIsThere()
 	return resp, err
 }
 
-func (o *outgoing) gotConn(x *relay, info httptrace.GotConnInfo) {
+func (o *outgoing) headIsThere() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.over = true
+}
+
+// dial gets a connection for a plain request.
+func (o *outgoing) dial(x *relay) error {
+	ctx, cancel := context.WithCancel(x.in.Context())
+	defer cancel()
+	o.call.by(cancel)
+	c, err := x.p.plain.get(ctx, x.up.host)
+	if err != nil {
+		return err
+	}
+	c.request(false)
+	c.sent.Store(false)
+	o.plain = c
+	o.call.by(c.interrupt)
+	o.unhook = context.AfterFunc(x.in.Context(), c.interrupt)
+	return nil
+}
+
+// release is called when the exchange is over; whole says that its answer was
+// read to the end.
+func (o *outgoing) release(x *relay, whole bool) {
+	o.call.by(func() {})
+	switch {
+	case o.plain == nil && x.resp != nil:
+		x.resp.Body.Close()
+	case o.plain == nil:
+	case o.unhook() && whole:
+		x.p.plain.put(o.plain, x.resp)
+	default:
+		o.plain.Close()
+	}
+}
+
+func (o *outgoing) gotConn(cancel func(), info httptrace.GotConnInfo) {
 	raw := info.Conn
 	if t, ok := raw.(*tls.Conn); ok {
 		if t.ConnectionState().NegotiatedProtocol == "h2" {
@@ -69,7 +123,7 @@ func (o *outgoing) gotConn(x *relay, info httptrace.GotConnInfo) {
 	conn.request(refuse)
 	if refuse {
 		o.vetoed.Store(true)
-		x.cancel()
+		cancel()
 	}
 }
 

@@ -14,6 +14,7 @@ type Proxy struct {
 	routes    *routes
 	access    *access
 	transport *http.Transport
+	plain     *plainPool
 	buffers   *bufferPool
 	dog       *watchdog
 	flight    atomic.Int64 // bytes of request bodies held in memory
@@ -31,7 +32,8 @@ func NewProxy(opts Options) (*Proxy, error) {
 		return nil, err
 	}
 	p := &Proxy{opts: opts, routes: r, access: newAccess(&opts), running: map[running]bool{}, buffers: &bufferPool{}}
-	p.transport = newUpstreamTransport(&opts, p.buffers)
+	d := newDialer(&opts, p.buffers)
+	p.transport, p.plain = newUpstreamTransport(&opts, d), newPlainPool(d, opts.Now)
 	if opts.Spool != nil {
 		p.dog = opts.Spool.dog
 	} else {
@@ -81,6 +83,7 @@ func (p *Proxy) Close() error {
 	}
 	p.mu.Unlock()
 	p.transport.CloseIdleConnections()
+	p.plain.close()
 	return nil
 }
 

@@ -1,9 +1,9 @@
 package recorder
 
 import (
-	"context"
 	"io"
 	"net/http"
+	"net/textproto"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -32,8 +32,6 @@ type relay struct {
 	next  step // where a fresh goroutine goes on
 	stall bool // the step that may block is a write to the spool
 
-	ctx     context.Context
-	cancel  context.CancelFunc
 	route   outgoing
 	sent    bool // the upstream has been called
 	body    requestBody
@@ -63,7 +61,7 @@ func newRelay(p *Proxy, w http.ResponseWriter, r *http.Request, up *upstream, pa
 
 func (x *relay) stop() {
 	x.stopped.Store(true)
-	x.cancel()
+	x.route.call.cut()
 }
 
 // serve relays the exchange. When it returns nobody uses the request or the
@@ -72,7 +70,6 @@ func (x *relay) serve() {
 	// Without this the server closes the request body as soon as the answer
 	// begins, while the transport may still read it.
 	http.NewResponseController(x.w).EnableFullDuplex()
-	x.ctx, x.cancel = context.WithCancel(x.in.Context())
 	x.p.enter(x)
 	x.p.dog.add(&x.watch)
 	go x.run((*relay).begin)
@@ -80,7 +77,6 @@ func (x *relay) serve() {
 	x.p.dog.remove(&x.watch)
 	x.p.leave(x)
 	x.body.finish(!x.abort && (x.resp == nil || x.resp.ContentLength >= 0))
-	x.cancel()
 	if x.abort {
 		panic(http.ErrAbortHandler)
 	}
@@ -137,7 +133,7 @@ func (x *relay) begin() step {
 	x.stage.grow(0)
 	if x.c = o.Spool.begin(o.Now, o.Redact); x.c != nil {
 		x.stage.c, x.stage.record = x.c, true
-		b := o.begin(x.ctx, x.c, x.in)
+		b := o.begin(x.in.Context(), x.c, x.in)
 		b.URL, b.Upstream = x.url, x.up.name
 		x.stage.meta(frameBegin, b)
 	}
@@ -147,7 +143,46 @@ func (x *relay) begin() step {
 // send calls the upstream.
 func (x *relay) send() step {
 	x.sent = true
-	resp, err := x.route.roundTrip(x)
+	if x.route.prepare(x) {
+		return x.sendPlain()
+	}
+	return x.receive(x.route.roundTrip(x))
+}
+
+// sendPlain writes the request to a connection of our own. While that takes its
+// time, or the body comes in pieces, somebody else waits for the answer: an
+// upstream may give it before it has read everything.
+func (x *relay) sendPlain() step {
+	if err := x.route.dial(x); err != nil {
+		return x.fail(err)
+	}
+	conn, request, body := x.route.plain, x.route.request, &x.body
+	if body.pump != nil {
+		go func() {
+			if conn.write(request) != nil && body.gone.Load() {
+				conn.interrupt()
+			}
+		}()
+		return x.receivePlain()
+	}
+	x.next, x.stall = (*relay).receivePlain, false
+	region := x.watch.enter(holdTicks)
+	conn.write(request) // if it fails, reading says why
+	body.flight.wrote()
+	if !x.watch.leave(region) {
+		return nil
+	}
+	return x.receivePlain()
+}
+
+func (x *relay) receivePlain() step {
+	o := &x.route
+	resp, err := o.plain.read(o.request, func(code int, h textproto.MIMEHeader) error { return o.inform(x.w, code, h) })
+	return x.receive(resp, err)
+}
+
+// receive takes the head of the answer.
+func (x *relay) receive(resp *http.Response, err error) step {
 	if err != nil {
 		return x.fail(err)
 	}
@@ -261,7 +296,7 @@ func (x *relay) outcome(err error) *ending {
 
 // clientGone ends the exchange because the client takes no more.
 func (x *relay) clientGone() step {
-	x.cancel()
+	x.route.call.cut()
 	x.abort = true
 	x.end = &ending{Outcome: transcript.ClientDisconnect}
 	if x.stopped.Load() {
@@ -273,9 +308,7 @@ func (x *relay) clientGone() step {
 
 // close is the last step.
 func (x *relay) close() step {
-	if x.resp != nil {
-		x.resp.Body.Close()
-	}
+	x.route.release(x, x.resp != nil && x.readErr == io.EOF)
 	if x.body.pump != nil && !x.abort {
 		x.flush() // what the client sends may be waited for
 	}

@@ -19,7 +19,7 @@ import (
 func NewTransport(base http.RoundTripper, opts Options) http.RoundTripper {
 	opts.fill()
 	if base == nil {
-		base = newUpstreamTransport(&opts, &bufferPool{})
+		base = newUpstreamTransport(&opts, newDialer(&opts, &bufferPool{}))
 	}
 	return &recordingTransport{base: base, opts: opts}
 }

@@ -30,7 +30,7 @@ func upgrade(h http.Header) string {
 type tunnel struct {
 	p       *Proxy
 	a       *aside // nil: not recorded
-	cancel  context.CancelFunc
+	call    cutter
 	stopped atomic.Bool
 }
 
@@ -47,7 +47,7 @@ func (p *Proxy) upgrade(w http.ResponseWriter, r *http.Request, up *upstream, pa
 	t := &tunnel{p: p}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	t.cancel = cancel
+	t.call.by(cancel)
 	p.enter(t)
 	defer p.leave(t)
 	if c := p.opts.Spool.begin(p.opts.Now, p.opts.Redact); c != nil {
@@ -71,12 +71,12 @@ func (p *Proxy) upgrade(w http.ResponseWriter, r *http.Request, up *upstream, pa
 		t.answer(w, resp)
 		return
 	}
-	t.join(ctx, w, resp)
+	t.join(w, resp)
 }
 
 func (t *tunnel) stop() {
 	t.stopped.Store(true)
-	t.cancel()
+	t.call.cut()
 }
 
 func (t *tunnel) fail(w http.ResponseWriter, up *upstream, err error) {
@@ -100,7 +100,7 @@ func (t *tunnel) answer(w http.ResponseWriter, resp *http.Response) {
 }
 
 // join connects both sides until one of them hangs up.
-func (t *tunnel) join(ctx context.Context, w http.ResponseWriter, resp *http.Response) {
+func (t *tunnel) join(w http.ResponseWriter, resp *http.Response) {
 	server, ok := resp.Body.(io.ReadWriteCloser)
 	if !ok {
 		t.end(errors.New("upstream connection cannot be written to"))
@@ -127,11 +127,10 @@ func (t *tunnel) join(ctx context.Context, w http.ResponseWriter, resp *http.Res
 		_, err := t.copy(client, server, frameResponse)
 		ended <- err
 	}()
-	unhook := context.AfterFunc(ctx, func() {
+	t.call.by(func() {
 		client.Close()
 		server.Close()
 	})
-	defer unhook()
 	err = <-ended
 	client.Close()
 	server.Close()

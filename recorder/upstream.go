@@ -14,8 +14,7 @@ import (
 
 // newUpstreamTransport makes the transport to upstreams. It changes and adds
 // nothing: no compression, no time limit once connected.
-func newUpstreamTransport(o *Options, buffers *bufferPool) *http.Transport {
-	d := &dialer{Dialer: net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}, listen: o.Listen, buffers: buffers}
+func newUpstreamTransport(o *Options, d *dialer) *http.Transport {
 	return &http.Transport{
 		Proxy:                 o.Proxy,
 		DialContext:           d.dial,
@@ -39,6 +38,10 @@ type dialer struct {
 	net.Dialer
 	listen  string
 	buffers *bufferPool
+}
+
+func newDialer(o *Options, buffers *bufferPool) *dialer {
+	return &dialer{Dialer: net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}, listen: o.Listen, buffers: buffers}
 }
 
 // dial connects to an upstream, but not to the address that the request came

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -66,7 +67,11 @@ func (c *callers) read() (more bool, err error) {
 		if parent == "" {
 			return false, nil
 		}
-		if e, err = c.tx.Exchange(c.ctx, parent); err != nil {
+		e, err = c.tx.Exchange(c.ctx, parent)
+		if errors.Is(err, transcript.ErrNotFound) { // removed since
+			return false, nil
+		}
+		if err != nil {
 			return false, err
 		}
 	}

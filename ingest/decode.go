@@ -65,6 +65,7 @@ func newExchange(c *transcript.Capture) *transcript.Exchange {
 		Request:  transcript.Message{Headers: c.RequestHeader, ContentEncoding: encoding(c.RequestHeader)},
 		Response: transcript.Message{Headers: c.ResponseHeader, ContentEncoding: encoding(c.ResponseHeader), Chunks: c.Chunks},
 		Timing:   transcript.Timing{FirstByte: c.FirstByte},
+		Link:     transcript.Link{Labelled: c.Label != ""},
 	}
 	if !c.EndedAt.IsZero() {
 		e.Timing.Duration = c.EndedAt.Sub(c.StartedAt)
@@ -133,6 +134,25 @@ func (d *decoded) describe() {
 // inside a 200 is a failure, and a client that hangs up after the terminal
 // event has not failed.
 func settle(e *transcript.Exchange, t *transcript.Turn) {
+	was := transcript.Ending{Outcome: e.Outcome, Error: e.Error}
+	correct(e, t)
+	if now := seen(e); now.Outcome != was.Outcome || now.Error != was.Error {
+		e.Seen = &was
+	}
+}
+
+// seen gives how the transport saw the end of an exchange that is settled.
+func seen(e *transcript.Exchange) transcript.Ending {
+	switch {
+	case e.Seen != nil:
+		return *e.Seen
+	case e.Outcome == transcript.HTTPError, e.Outcome == transcript.StreamError:
+		return transcript.Ending{Outcome: transcript.OK}
+	}
+	return transcript.Ending{Outcome: e.Outcome, Error: e.Error}
+}
+
+func correct(e *transcript.Exchange, t *transcript.Turn) {
 	if t.Error != nil && e.Error == nil {
 		e.Error = t.Error
 	}
@@ -183,7 +203,7 @@ func arrival(chunks []transcript.Chunk, offset int64) time.Duration {
 	if i == 0 {
 		return 0
 	}
-	return chunks[i-1].At
+	return chunks[i-1].At.Truncate(time.Microsecond) // as it is kept
 }
 
 // preview is the start of the last thing the user said; where a request brings

@@ -12,6 +12,9 @@ import (
 // candidates bounds how many exchanges with the same history are looked at.
 const candidates = 32
 
+// byResponse is the By of a link to an answer that the request names by its id.
+const byResponse = "previous_response_id"
+
 // linker finds the exchange that one continues.
 type linker struct {
 	ctx context.Context
@@ -71,7 +74,7 @@ func (k *linker) byResponseID() (*transcript.Exchange, error) {
 		return nil, nil
 	}
 	if err == nil {
-		k.d.exchange.Link.By, k.d.exchange.Link.Evidence = "previous_response_id", id
+		k.d.exchange.Link.By, k.d.exchange.Link.Evidence = byResponse, id
 	}
 	return parent, err
 }

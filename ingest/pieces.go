@@ -7,12 +7,19 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 
 	"github.com/retake-debugger/retake/transcript"
 )
 
 // pieceSize is how a body that is not decoded is cut.
 const pieceSize = 1 << 20
+
+// cannotRead begins the decode error of a body that the recorder could not give
+// back.
+const cannotRead = "read recorded body"
+
+func unreadable(decodeError string) bool { return strings.HasPrefix(decodeError, cannotRead) }
 
 // pieces is a body cut into the segments it is stored by: in memory with the
 // ends of its segments, or, too large for that, read from its source when it is
@@ -52,7 +59,7 @@ func (p *pieces) read(b transcript.CapturedBody, m *transcript.Message) {
 	p.body = p.body[:n]
 	if err != nil {
 		p.failed = err
-		m.DecodeError = fmt.Sprintf("read recorded body: %v", err)
+		m.DecodeError = fmt.Sprintf("%s: %v", cannotRead, err)
 	}
 }
 
@@ -92,7 +99,7 @@ func (p *pieces) storeLarge(tx transcript.Tx, m *transcript.Message) (transcript
 	})
 	m.SHA256 = hex.EncodeToString(h.Sum(nil))
 	if p.failed != nil {
-		m.DecodeError = fmt.Sprintf("read recorded body: %v", p.failed)
+		m.DecodeError = fmt.Sprintf("%s: %v", cannotRead, p.failed)
 	}
 	return id, err
 }

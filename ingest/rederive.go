@@ -1,0 +1,221 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// storedBody gives a stored body as a recorder would.
+type storedBody struct {
+	ctx    context.Context
+	reader transcript.Reader
+	id     transcript.BodyID
+	size   int64
+}
+
+func (b *storedBody) Size() int64                  { return b.size }
+func (b *storedBody) Open() (io.ReadCloser, error) { return b.reader.Body(b.ctx, b.id) }
+
+// recapture gives a stored exchange as it was caught.
+func recapture(ctx context.Context, r transcript.Reader, e *transcript.Exchange) *transcript.Capture {
+	end := seen(e)
+	c := &transcript.Capture{
+		ID: e.ID, StartedAt: e.StartedAt, EndedAt: e.EndedAt, Upstream: e.Upstream, Method: e.Method, URL: e.URL,
+		RequestHeader: e.Request.Headers, ResponseHeader: e.Response.Headers, Status: e.Status,
+		Outcome: end.Outcome, Error: end.Error, Lossy: e.Lossy, FirstByte: e.Timing.FirstByte, Chunks: e.Response.Chunks,
+		Request:  &storedBody{ctx, r, e.Request.Body, e.Request.Bytes},
+		Response: &storedBody{ctx, r, e.Response.Body, e.Response.Bytes},
+	}
+	if e.Link.Labelled {
+		c.Label = e.Link.Run // the label itself is not needed: see draft.RunByLabel
+	}
+	return c
+}
+
+// redecode decodes a stored exchange again. The error says that a body cannot
+// be read.
+func (c *Committer) redecode(ctx context.Context, r transcript.Reader, old *transcript.Exchange) (*decoded, error) {
+	d := c.decode(recapture(ctx, r, old))
+	if err := errors.Join(d.request.failed, d.response.failed); err != nil {
+		return nil, fmt.Errorf("x%d: %w: %w", old.N, transcript.ErrDamaged, err)
+	}
+	d.request, d.response = pieces{}, pieces{}
+	e := d.exchange
+	e.N = old.N
+	keepWire(&e.Request, &old.Request)
+	keepWire(&e.Response, &old.Response)
+	return d, nil
+}
+
+// keepWire takes over what the wire showed of one side, and what could not be
+// read when it was recorded.
+func keepWire(m, old *transcript.Message) {
+	m.Bytes, m.SHA256, m.Body = old.Bytes, old.SHA256, old.Body
+	if m.DecodeError == "" && unreadable(old.DecodeError) {
+		m.DecodeError = old.DecodeError
+	}
+}
+
+// lenience says what of a link is taken as it is stored, because what it was
+// derived from may not be there any more.
+type lenience struct {
+	choice  bool // the one chosen of several parents that fit as well
+	brought bool // results for calls that can no longer be found
+}
+
+// rederive derives again what an exchange means, from its bodies and what was
+// stored before it. A link to an exchange that was removed is kept: what proved
+// it is gone.
+func rederive(ctx context.Context, past transcript.Past, old *transcript.Exchange, d *decoded, allow lenience) (*draft, error) {
+	dr := &draft{Past: past, ctx: ctx, old: old}
+	e := d.exchange
+	gone, err := dr.parentGone()
+	if err != nil {
+		return nil, err
+	}
+	var parent *transcript.Exchange
+	if gone {
+		keepLink(d, old.Link)
+	} else if parent, err = link(ctx, dr, d); err != nil {
+		return nil, err
+	}
+	if l := &e.Link; allow.choice && !gone && parent != nil && l.By == old.Link.By && l.Shared == old.Link.Shared && l.By != byResponse {
+		if stored, err := past.Exchange(ctx, old.Link.Parent); err == nil && stored.N < old.N {
+			parent = stored
+			l.Parent, l.Evidence, l.Run = stored.ID, old.Link.Evidence, old.Link.Run
+		}
+	}
+	e.Results = len(newResults(d))
+	if err := putCalls(ctx, dr, d, parent); err != nil {
+		return nil, err
+	}
+	dr.exchange = e
+	if gone || allow.brought {
+		err = dr.keepBrought()
+	}
+	return dr, err
+}
+
+// keepLink takes over a link. The history before what the request holds is
+// known by its node alone where the provider holds it.
+func keepLink(d *decoded, stored transcript.Link) {
+	l := &d.exchange.Link
+	if stored.By == byResponse {
+		*l = stored
+		return
+	}
+	place(d, transcript.Node{}, 0, transcript.Chain(transcript.Node{}, d.keys))
+	l.Run, l.Parent, l.By, l.Evidence, l.Shared = stored.Run, stored.Parent, stored.By, stored.Evidence, stored.Shared
+}
+
+// draft is a transaction about one stored exchange that keeps what would be
+// written. It reads what was there when the exchange came.
+type draft struct {
+	transcript.Past
+	ctx            context.Context
+	old            *transcript.Exchange
+	exchange       *transcript.Exchange
+	calls, brought []transcript.CallRow
+	needsRun       bool // it begins a run that is not there yet
+}
+
+var errDraft = errors.New("not a part of deriving again")
+
+func (d *draft) HasExchange(string) (bool, error)       { return false, errDraft }
+func (d *draft) PutExchange(*transcript.Exchange) error { return errDraft }
+func (d *draft) PutTake(*transcript.Take) error         { return errDraft }
+func (d *draft) SetNote(string, string) error           { return errDraft }
+func (d *draft) PutDerived(*transcript.Exchange, []transcript.CallRow, []transcript.CallRow) error {
+	return errDraft
+}
+func (d *draft) PutBody(iter.Seq2[[]byte, error]) (transcript.BodyID, error) { return 0, errDraft }
+
+// RunByLabel gives the run that the exchange is in: its label does not change.
+func (d *draft) RunByLabel(string, time.Time) (*transcript.Run, error) {
+	return &transcript.Run{ID: d.old.Link.Run}, nil
+}
+
+// NewRun gives the run that the exchange began when it came, if it did.
+func (d *draft) NewRun(at time.Time) (*transcript.Run, error) {
+	id := d.old.Link.Run
+	if id != "" {
+		run, err := d.Run(d.ctx, id)
+		if err != nil && !errors.Is(err, transcript.ErrNotFound) {
+			return nil, err
+		}
+		for _, err := range d.Exchanges(d.ctx, transcript.Filter{Run: id, Before: d.old.N, Limit: 1}) {
+			if err != nil && !errors.Is(err, transcript.ErrDamaged) {
+				return nil, err
+			}
+			run = nil // somebody else began it
+		}
+		if run != nil && run.Name == "" {
+			return run, nil
+		}
+	}
+	d.needsRun = true
+	return &transcript.Run{StartedAt: at}, nil
+}
+
+func (d *draft) PutCall(c transcript.CallRow) error {
+	d.calls = append(d.calls, c)
+	return nil
+}
+
+func (d *draft) PutResult(exchange, at string, r transcript.ResultRow) error {
+	d.brought = append(d.brought, transcript.CallRow{Exchange: exchange, At: at, Results: []transcript.ResultRow{r}})
+	return nil
+}
+
+// parentGone tells whether the exchange that the stored link names was removed.
+func (d *draft) parentGone() (bool, error) {
+	if d.old.Link.Parent == "" {
+		return false, nil
+	}
+	_, err := d.Exchange(d.ctx, d.old.Link.Parent)
+	if errors.Is(err, transcript.ErrNotFound) {
+		return true, nil
+	}
+	return false, err
+}
+
+// keepBrought adds the stored results whose calls could not be found again.
+func (d *draft) keepBrought() error {
+	stored, err := d.Brought(d.ctx, d.old.ID)
+	if err != nil {
+		return err
+	}
+	have := flat(d.brought)
+	for _, c := range stored {
+		for _, r := range c.Results {
+			if !slices.ContainsFunc(have, func(b brought) bool { return b.at == r.At }) {
+				d.brought = append(d.brought, transcript.CallRow{Exchange: c.Exchange, At: c.At, Results: []transcript.ResultRow{r}})
+			}
+		}
+	}
+	return nil
+}
+
+// brought is one result and the call that it answers.
+type brought struct {
+	call, callAt, at, by string
+	latency              float64
+	isError              bool
+}
+
+func flat(rows []transcript.CallRow) []brought {
+	var list []brought
+	for _, c := range rows {
+		for _, r := range c.Results {
+			list = append(list, brought{c.Exchange, c.At, r.At, r.By, r.LatencyMS, r.IsError})
+		}
+	}
+	return list
+}

@@ -1,0 +1,280 @@
+package ingest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+const (
+	reindexNote  = "reindex" // name of the note that says how far it got
+	reindexGroup = 32        // exchanges in one transaction at most
+)
+
+// Reindexed tells what Reindex did.
+type Reindexed struct {
+	Exchanges  int64 `json:"exchanges"`    // derived again
+	Changed    int64 `json:"changed"`      // of them, that are another now
+	Unreadable int64 `json:"unreadable"`   // left as they were
+	From       int64 `json:"resumed_from"` // number of the exchange that an earlier one got to
+}
+
+// Reindex throws away what is derived of all exchanges, oldest first, and
+// derives it again from their bodies, as if they came now one after the other.
+// Numbers, ids, labels and takes stay, and so does a link to an exchange that
+// was removed. Only what comes out otherwise is written, in short transactions.
+//
+// One that was cut off goes on where it was if version, which names the program,
+// is the same. progress may be nil; it is told the numbers of the exchange
+// reached and of the newest one.
+func Reindex(ctx context.Context, s transcript.Store, version string, progress func(done, newest int64)) (Reindexed, error) {
+	r := &reindexer{ctx: ctx, store: s, version: version}
+	if err := r.resume(); err != nil {
+		return r.did, fmt.Errorf("reindex: %w", err)
+	}
+	for {
+		more, err := r.group()
+		if err != nil || !more {
+			if err != nil {
+				err = fmt.Errorf("reindex after x%d: %w", r.after, err)
+			}
+			return r.did, err
+		}
+		if progress != nil {
+			progress(r.after, r.newest)
+		}
+	}
+}
+
+type reindexer struct {
+	ctx     context.Context
+	store   transcript.Store
+	version string
+	decoder Committer
+	after   int64 // number of the last exchange that is done
+	newest  int64
+	did     Reindexed
+}
+
+// reached is what the note holds.
+type reached struct {
+	Version string `json:"version"`
+	Done    int64  `json:"done"`
+}
+
+func (r *reindexer) resume() error {
+	text, err := r.store.Note(r.ctx, reindexNote)
+	if err != nil || text == "" {
+		return err
+	}
+	var at reached
+	if json.Unmarshal([]byte(text), &at) == nil && at.Version == r.version {
+		r.after, r.did.From = at.Done, at.Done
+	}
+	return nil
+}
+
+func (r *reindexer) note() string {
+	text, _ := json.Marshal(reached{r.version, r.after})
+	return string(text)
+}
+
+// group derives the next exchanges. It gives false when there are no more.
+func (r *reindexer) group() (more bool, err error) {
+	batch, last, err := r.decode()
+	if err != nil {
+		return false, err
+	}
+	if last == 0 {
+		return r.finish()
+	}
+	before := r.after
+	var did Reindexed
+	err = r.store.Update(r.ctx, func(tx transcript.Tx) error {
+		did, r.after = r.did, last
+		allow, err := allowed(r.ctx, tx)
+		if err != nil {
+			return err
+		}
+		for _, d := range batch {
+			if err := r.one(tx, d, allow, &did); err != nil {
+				return fmt.Errorf("x%d: %w", d.exchange.N, err)
+			}
+		}
+		return tx.SetNote(reindexNote, r.note())
+	})
+	if err != nil {
+		r.after = before
+		return false, err
+	}
+	r.did = did
+	return true, nil
+}
+
+// allowed says what cannot be derived again once exchanges were removed.
+func allowed(ctx context.Context, r transcript.Reader) (lenience, error) {
+	pruned, err := r.Pruned(ctx)
+	return lenience{choice: pruned, brought: pruned}, err
+}
+
+// decode reads the next exchanges, outside any transaction. last is the number
+// of the last of them, 0 if there are no more.
+func (r *reindexer) decode() (batch []*decoded, last int64, err error) {
+	var bytes int64
+	for listed, err := range r.store.Exchanges(r.ctx, transcript.Filter{After: r.after, Limit: reindexGroup, Oldest: true}) {
+		if errors.Is(err, transcript.ErrDamaged) {
+			r.did.Unreadable++
+			continue
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		last = listed.N
+		d, err := r.decoder.reread(r.ctx, r.store, listed.ID)
+		switch {
+		case errors.Is(err, transcript.ErrDamaged):
+			r.did.Unreadable++
+			continue
+		case errors.Is(err, transcript.ErrNotFound): // removed meanwhile
+			continue
+		case err != nil:
+			return nil, 0, err
+		}
+		batch = append(batch, d)
+		if bytes += listed.Request.Bytes + listed.Response.Bytes; bytes >= groupBytes {
+			break
+		}
+	}
+	for e, err := range r.store.Exchanges(r.ctx, transcript.Filter{Limit: 1}) {
+		if err == nil {
+			r.newest = e.N
+		}
+	}
+	return batch, last, r.ctx.Err()
+}
+
+// reread decodes a stored exchange again, with the arrival of its pieces that
+// listings leave out.
+func (c *Committer) reread(ctx context.Context, r transcript.Reader, id string) (*decoded, error) {
+	whole, err := r.Exchange(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return c.redecode(ctx, r, whole)
+}
+
+func (r *reindexer) one(tx transcript.Tx, d *decoded, allow lenience, did *Reindexed) error {
+	old, err := tx.Exchange(r.ctx, d.exchange.ID)
+	if errors.Is(err, transcript.ErrNotFound) { // removed meanwhile
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	dr, err := rederive(r.ctx, tx.AsOf(old.N), old, d, allow)
+	if err != nil {
+		return err
+	}
+	did.Exchanges++
+	changed, err := dr.differences(r.ctx, tx)
+	if err != nil || len(changed) == 0 {
+		return err
+	}
+	did.Changed++
+	if dr.needsRun {
+		run, err := tx.NewRun(old.StartedAt)
+		if err != nil {
+			return err
+		}
+		dr.exchange.Link.Run = run.ID
+	}
+	return tx.PutDerived(dr.exchange, dr.calls, dr.brought)
+}
+
+// finish ends it, unless exchanges came meanwhile.
+func (r *reindexer) finish() (more bool, err error) {
+	err = r.store.Update(r.ctx, func(tx transcript.Tx) error {
+		more = false
+		for e, err := range tx.Exchanges(r.ctx, transcript.Filter{After: r.after, Limit: 1, Oldest: true}) {
+			if err == nil {
+				more = e.N > r.after
+			}
+		}
+		if more {
+			return nil
+		}
+		return tx.SetNote(reindexNote, "")
+	})
+	return more, err
+}
+
+// Difference is what is stored of an exchange and would be derived otherwise.
+type Difference struct {
+	Exchange string
+	N        int64
+	Parts    []string // e.g. "usage", "link"
+}
+
+// Rederive derives every exchange again and tells where that differs from what
+// is stored. It writes nothing. Exchanges that cannot be read are left out.
+// progress may be nil.
+func Rederive(ctx context.Context, r transcript.Reader, progress func(done, newest int64)) ([]Difference, error) {
+	allow, err := allowed(ctx, r)
+	if err != nil {
+		return nil, fmt.Errorf("derive again: %w", err)
+	}
+	allow.choice = true // whether one is a replay or continued was told of after it was chosen
+	var newest int64
+	for e, err := range r.Exchanges(ctx, transcript.Filter{Limit: 1}) {
+		if err == nil {
+			newest = e.N
+		}
+	}
+	decoder := new(Committer)
+	var found []Difference
+	for e, err := range r.Exchanges(ctx, transcript.Filter{Before: newest + 1, Oldest: true}) {
+		var parts []string
+		if err == nil {
+			parts, err = decoder.compare(ctx, r, e.ID, allow)
+		}
+		switch {
+		case errors.Is(err, transcript.ErrDamaged), errors.Is(err, transcript.ErrNotFound):
+			continue
+		case err != nil:
+			return found, fmt.Errorf("derive again: %w", err)
+		}
+		if len(parts) > 0 {
+			found = append(found, Difference{e.ID, e.N, parts})
+		}
+		if progress != nil {
+			progress(e.N, newest)
+		}
+	}
+	return found, nil
+}
+
+func (c *Committer) compare(ctx context.Context, r transcript.Reader, id string, allow lenience) ([]string, error) {
+	old, err := r.Exchange(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	d, err := c.redecode(ctx, r, old)
+	if err != nil {
+		return nil, err
+	}
+	dr, err := rederive(ctx, r.AsOf(old.N), old, d, allow)
+	if err != nil {
+		return nil, err
+	}
+	return dr.differences(ctx, r)
+}
+
+// String says it in words.
+func (d Difference) String() string {
+	return "what was derived of it differs from what this version derives: " + strings.Join(slices.Sorted(slices.Values(d.Parts)), ", ")
+}

@@ -6,7 +6,7 @@ import (
 	"sort"
 	"strings"
 	"time"
-	"unicode/utf8"
+	"unicode"
 
 	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/transcript"
@@ -222,13 +222,22 @@ func preview(items []transcript.Item) string {
 	return ""
 }
 
+// oneLine gives the start of a text with its white space made single spaces.
 func oneLine(s string, most int) string {
-	if len(s) > 8*most {
-		s = strings.ToValidUTF8(s[:8*most], "")
+	line := make([]rune, 0, most+2)
+	space := false
+	for _, r := range s {
+		if unicode.IsSpace(r) {
+			space = true
+			continue
+		}
+		if space && len(line) > 0 {
+			line = append(line, ' ')
+		}
+		line, space = append(line, r), false
+		if len(line) > most {
+			return string(line[:most-1]) + "…"
+		}
 	}
-	s = strings.Join(strings.Fields(s), " ")
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return string([]rune(s)[:most-1]) + "…"
+	return string(line)
 }

@@ -1,5 +1,7 @@
 package transcript
 
+import "slices"
+
 // State says what is known of a pair.
 type State string
 
@@ -47,7 +49,14 @@ type Match struct {
 // Calls that the provider ran itself are joined too but never left unanswered.
 // Matches come in the order of their calls, results without a call after them.
 func PairItems(items []Item) []Match {
-	p := pairing{items: items, made: make([]madeCall, len(items)), byID: map[string]openCalls{}}
+	calls := 0
+	for i := range items {
+		if items[i].Kind == ToolCall {
+			calls++
+		}
+	}
+	p := pairing{items: items, made: make([]madeCall, len(items)), byID: make(map[string]openCalls, calls)}
+	p.out, p.calls, p.rounds = slices.Grow(p.out, calls), slices.Grow(p.calls, calls), slices.Grow(p.rounds, calls)
 	for i := range items {
 		p.take(i)
 	}

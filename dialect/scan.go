@@ -106,7 +106,11 @@ func walk(v []byte) cursor {
 }
 
 // next moves on to the next value and tells whether there is one.
-func (c *cursor) next() bool {
+func (c *cursor) next() bool { return c.begin() && c.finish() }
+
+// begin moves on to where the next value begins: of a member its key is known.
+// finish must follow to go on behind it.
+func (c *cursor) begin() bool {
 	if c.closed || c.bad {
 		return false
 	}
@@ -137,12 +141,17 @@ func (c *cursor) next() bool {
 		}
 		i = skipSpace(c.b, i+1)
 	}
-	end := skip(c.b, i)
+	c.start = i
+	return true
+}
+
+// finish finds the end of the value that begin came to.
+func (c *cursor) finish() bool {
+	end := skip(c.b, c.start)
 	if end < 0 {
-		c.start = i
 		return c.fail()
 	}
-	c.start, c.end, c.i = i, end, end
+	c.end, c.i = end, end
 	return true
 }
 

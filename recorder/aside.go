@@ -37,10 +37,8 @@ func (a *aside) meta(kind byte, p appender) {
 
 func (a *aside) piece(kind byte, p []byte) {
 	if a != nil && len(p) > 0 && !a.dead.Load() {
-		frame := make([]byte, frameHeaderBytes, frameHeaderBytes+len(p))
-		frame = append(frame, p...)
-		a.c.piece(frame, kind)
-		a.write(frame)
+		frame := make([]byte, frameHeaderBytes, frameHeaderBytes+len(p)+tailBytes)
+		a.write(a.c.piece(append(frame, p...), 0, kind))
 	}
 }
 

@@ -62,8 +62,7 @@ func (c *capture) meta(buf []byte, kind byte, p appender) []byte {
 	start := len(buf)
 	buf = append(buf, make([]byte, frameHeaderBytes)...)
 	buf = p.append(buf, c.redact)
-	putFrame(buf[start:], kind, c.epoch, c.at())
-	return buf
+	return sealFrame(buf, start, kind, c.epoch, c.at())
 }
 
 // appender is something that writes itself behind b, redacted.
@@ -71,10 +70,10 @@ type appender interface {
 	append(b []byte, r *redact.Redactor) []byte
 }
 
-// piece makes a frame of body bytes that are in place in a staging buffer,
-// behind room for its header.
-func (c *capture) piece(frame []byte, kind byte) {
-	putFrame(frame, kind, c.epoch, c.at())
+// piece makes a frame of body bytes that are in place in a staging buffer from
+// start on, behind room for its header.
+func (c *capture) piece(buf []byte, start int, kind byte) []byte {
+	return sealFrame(buf, start, kind, c.epoch, c.at())
 }
 
 // flush writes a staging buffer. It says false if the capture is dead. Call it

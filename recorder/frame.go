@@ -27,6 +27,10 @@ const (
 // epoch is a random number that changes whenever a lane is written anew from
 // its start, so that nothing behind the last frame is taken for one, not even
 // what a hostile body has put there.
+//
+// The CRC of a large payload would cost more than writing it. It is left out,
+// and the epoch follows the payload instead: a kernel that is stopped within a
+// write has written its beginning, so that a frame whose end is there is whole.
 type frame struct {
 	kind   byte
 	marked bool
@@ -41,24 +45,47 @@ var (
 	castagnoli = crc32.MakeTable(crc32.Castagnoli)
 )
 
+// largePayload is the size from which on a payload has no CRC but a tail.
+const (
+	largePayload = 4 << 10
+	tailBytes    = 8
+)
+
+// tailOf is the size of what follows a payload.
+func tailOf(payload int64) int64 {
+	if payload >= largePayload {
+		return tailBytes
+	}
+	return 0
+}
+
 // appendFrame appends a whole frame to b.
 func appendFrame(b []byte, kind byte, epoch uint64, at time.Duration, payload []byte) []byte {
 	start := len(b)
 	b = append(b, make([]byte, frameHeaderBytes)...)
 	b = append(b, payload...)
-	putFrame(b[start:], kind, epoch, at)
-	return b
+	return sealFrame(b, start, kind, epoch, at)
 }
 
-// putFrame writes the header of a frame whose payload is in place behind it.
-func putFrame(b []byte, kind byte, epoch uint64, at time.Duration) {
-	copy(b, frameMagic[:])
-	b[4], b[frameMark], b[6], b[7] = kind, 0, 0, 0
-	binary.LittleEndian.PutUint64(b[8:], epoch)
-	binary.LittleEndian.PutUint64(b[16:], uint64(at))
-	binary.LittleEndian.PutUint32(b[24:], uint32(len(b)-frameHeaderBytes))
-	sum := crc32.Update(headerSum(b), castagnoli, b[frameHeaderBytes:])
-	binary.LittleEndian.PutUint32(b[28:], sum)
+// sealFrame makes a frame of what lies in b from start on: room for the header
+// and the payload.
+func sealFrame(b []byte, start int, kind byte, epoch uint64, at time.Duration) []byte {
+	f := b[start:]
+	length := len(f) - frameHeaderBytes
+	copy(f, frameMagic[:])
+	f[4], f[frameMark], f[6], f[7] = kind, 0, 0, 0
+	binary.LittleEndian.PutUint64(f[8:], epoch)
+	binary.LittleEndian.PutUint64(f[16:], uint64(at))
+	binary.LittleEndian.PutUint32(f[24:], uint32(length))
+	sum := headerSum(f)
+	if length < largePayload {
+		sum = crc32.Update(sum, castagnoli, f[frameHeaderBytes:])
+	}
+	binary.LittleEndian.PutUint32(f[28:], sum)
+	if length >= largePayload {
+		b = binary.LittleEndian.AppendUint64(b, epoch)
+	}
+	return b
 }
 
 // parseFrame reads a header. It is not to be believed before its CRC is checked.

@@ -156,7 +156,7 @@ func (r *bodyReader) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		if f.kind == r.kind {
-			r.left, r.at = f.length, r.pos-f.length
+			r.left, r.at = f.length, r.last
 		}
 	}
 	if int64(len(p)) > r.left {

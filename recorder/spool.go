@@ -53,7 +53,7 @@ type Spool struct {
 // SpoolOptions are the limits of a Spool. Zero fields have defaults.
 type SpoolOptions struct {
 	MaxBytes  int64         // backlog beyond which exchanges are lost, and counted; 0 for no bound
-	LaneBytes int64         // size at which a lane takes no further exchange until it is drained; default 8 MiB
+	LaneBytes int64         // size at which a lane takes no further exchange until it is drained; default 1 MiB
 	Stall     time.Duration // how long a write may hold a stream; default 50 ms
 	Now       func() time.Time
 	Log       *slog.Logger
@@ -84,7 +84,7 @@ type entry struct {
 // be. Folders of others are left alone until Leftovers.
 func OpenSpool(dir string, opts SpoolOptions) (*Spool, error) {
 	if opts.LaneBytes <= 0 {
-		opts.LaneBytes = 8 << 20
+		opts.LaneBytes = 1 << 20
 	}
 	if opts.Stall <= 0 {
 		opts.Stall = defaultStall

@@ -59,9 +59,9 @@ func (s *stage) piece(kind byte, n int) []byte {
 	if n == 0 {
 		return nil
 	}
-	s.buf = s.buf[:start+frameHeaderBytes+n]
-	s.c.piece(s.buf[start:], kind)
-	return s.buf[start+frameHeaderBytes:]
+	p := s.buf[start+frameHeaderBytes : start+frameHeaderBytes+n]
+	s.buf = s.c.piece(s.buf[:start+frameHeaderBytes+n], start, kind)
+	return p
 }
 
 // write writes what waits, inside a watch that lets others go on. It says false

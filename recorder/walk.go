@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"encoding/binary"
 	"errors"
 	"hash/crc32"
 	"io"
@@ -61,11 +62,11 @@ func (w *walker) next() (frame, error) {
 		return frame{}, err
 	}
 	f, ok := parseFrame(h[:])
-	if !ok || f.epoch != w.epoch || f.length > w.end-w.pos-frameHeaderBytes {
+	if !ok || f.epoch != w.epoch || f.length+tailOf(f.length) > w.end-w.pos-frameHeaderBytes {
 		return frame{}, errFrame
 	}
 	w.last = w.pos + frameHeaderBytes
-	w.pos = w.last + f.length
+	w.pos = w.last + f.length + tailOf(f.length)
 	return f, nil
 }
 
@@ -82,16 +83,17 @@ func (w *walker) check(f frame) (bool, error) {
 		return false, err
 	}
 	sum := headerSum(h[:])
-	var buf [8 << 10]byte
-	for at := w.last; at < w.pos; {
-		part := buf[:min(int64(len(buf)), w.pos-at)]
-		if _, err := w.readAt(part, at); err != nil {
-			return false, err
-		}
-		sum = crc32.Update(sum, castagnoli, part)
-		at += int64(len(part))
+	if f.length >= largePayload {
+		var tail [tailBytes]byte
+		_, err := w.readAt(tail[:], w.last+f.length)
+		return sum == f.crc && binary.LittleEndian.Uint64(tail[:]) == f.epoch, err
 	}
-	return sum == f.crc, nil
+	var buf [largePayload]byte
+	payload := buf[:f.length]
+	if _, err := w.readAt(payload, w.last); err != nil {
+		return false, err
+	}
+	return crc32.Update(sum, castagnoli, payload) == f.crc, nil
 }
 
 // readAt fills p from the file, small pieces by way of the block.

@@ -541,3 +541,25 @@ func TestProxy_UsesTLS(t *testing.T) {
 		})
 	}
 }
+
+// An upstream that closes kept connections without a word costs no answer.
+func TestProxy_NoticesClosedConnections(t *testing.T) {
+	closed := make(chan bool, 1)
+	up := rawUpstream(t, func(c net.Conn, br *bufio.Reader) {
+		if _, err := readRaw(t, br, false); err != nil {
+			return
+		}
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+		c.Close()
+		closed <- true
+	})
+	g := newRig(t, up)
+	conn, br := dial(t, g.url)
+	for i := range 20 {
+		io.WriteString(conn, "POST /v1/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}")
+		if m, err := readRaw(t, br, false); err != nil || m.Body != "ok" {
+			t.Fatal(i, m, err)
+		}
+		<-closed
+	}
+}

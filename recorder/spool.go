@@ -214,7 +214,11 @@ func (s *Spool) pop() (entry, bool) {
 
 // load reads the record of an entry.
 func (s *Spool) load(e entry) (*Record, error) {
-	r, err := readRecord(span{file: e.lane.file, start: e.start, end: e.end, epoch: e.lane.epoch, blocks: &s.blocks})
+	at := span{file: e.lane.file, start: e.start, end: e.end, epoch: e.lane.epoch, blocks: &s.blocks}
+	if err := at.keep(); err != nil {
+		return nil, err
+	}
+	r, err := readRecord(at)
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +226,10 @@ func (s *Spool) load(e entry) (*Record, error) {
 		r.conclude(e.tail, e.at)
 		r.Lossy = true
 	}
-	r.release = func() error { return s.release(e) }
+	r.release = func() error {
+		at.drop()
+		return s.release(e)
+	}
 	return r, nil
 }
 

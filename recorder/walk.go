@@ -16,6 +16,27 @@ type span struct {
 	start, end int64
 	epoch      uint64
 	blocks     *blockPool
+	memory     []byte // all of it, if it is small
+}
+
+// keep reads a small span into memory at once, which is given back with drop.
+func (s *span) keep() error {
+	if s.end-s.start > smallSpan {
+		return nil
+	}
+	b := s.blocks.getSmall()[:s.end-s.start]
+	if n, err := s.file.ReadAt(b, s.start); n < len(b) {
+		return short(n, len(b), err)
+	}
+	s.memory = b
+	return nil
+}
+
+func (s *span) drop() {
+	if s.memory != nil {
+		s.blocks.small.Put((*[smallSpan]byte)(s.memory[:smallSpan]))
+		s.memory = nil
+	}
 }
 
 // walker goes through the frames of a span, reading it in blocks.
@@ -27,22 +48,34 @@ type walker struct {
 	last  int64 // where the payload of the last frame begins
 }
 
-const walkBlock = 4 << 10
+const (
+	walkBlock = 16 << 10
+	smallSpan = 8 << 10
+)
 
-// blockPool keeps the blocks of walkers.
-type blockPool struct{ sync.Pool }
+// blockPool keeps the blocks of walkers and the memory of small spans.
+type blockPool struct{ blocks, small sync.Pool }
 
 func (p *blockPool) get() []byte {
-	if b, ok := p.Get().(*[walkBlock]byte); ok {
+	if b, ok := p.blocks.Get().(*[walkBlock]byte); ok {
 		return b[:]
 	}
 	return make([]byte, walkBlock)
 }
 
+func (p *blockPool) getSmall() []byte {
+	if b, ok := p.small.Get().(*[smallSpan]byte); ok {
+		return b[:]
+	}
+	return make([]byte, smallSpan)
+}
+
+func (p *blockPool) put(b []byte) { p.blocks.Put((*[walkBlock]byte)(b[:walkBlock])) }
+
 // free gives the block back. The walker can still be used.
 func (w *walker) free() {
 	if w.block != nil {
-		w.blocks.Put((*[walkBlock]byte)(w.block[:walkBlock]))
+		w.blocks.put(w.block)
 		w.block = nil
 	}
 }
@@ -98,6 +131,10 @@ func (w *walker) check(f frame) (bool, error) {
 
 // readAt fills p from the file, small pieces by way of the block.
 func (w *walker) readAt(p []byte, at int64) (int, error) {
+	if w.memory != nil {
+		n := copy(p, w.memory[min(at-w.start, int64(len(w.memory))):])
+		return n, short(n, len(p), nil)
+	}
 	if len(p) >= walkBlock {
 		n, err := w.file.ReadAt(p, at)
 		return n, short(n, len(p), err)

@@ -34,6 +34,7 @@ var jobs = map[string]func(path string) error{
 	"write":   func(path string) error { return write(path, 0, 1<<30) },
 	"write50": func(path string) error { return write(path, 10_000, 50) },
 	"wait":    waitForStdin,
+	"prune":   pruneAll,
 }
 
 // job starts this test binary on another task.

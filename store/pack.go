@@ -45,6 +45,7 @@ type pack struct {
 }
 
 // segment gives the bytes of a segment; they are shared and must not be changed.
+// One that was removed has length 0: none is stored empty.
 func (p *pack) segment(id segmentID) ([]byte, bool) {
 	i := id.number() - p.first
 	if id.lane() != p.lane || i < 0 || i >= int64(len(p.ends)) {
@@ -54,7 +55,7 @@ func (p *pack) segment(id segmentID) ([]byte, bool) {
 	if i > 0 {
 		start = p.ends[i-1]
 	}
-	return p.data[start:p.ends[i]], true
+	return p.data[start:p.ends[i]], p.ends[i] > start
 }
 
 func (p *pack) last() int64 { return p.first + int64(len(p.ends)) - 1 }

@@ -162,6 +162,10 @@ func (w *writer) close() error {
 // in the write-ahead log, which outlives the process; if f fails or panics, or
 // ctx ends, nothing is written. f must not call Update, nor use its Tx later.
 func (db *DB) Update(ctx context.Context, f func(transcript.Tx) error) error {
+	return db.change(ctx, func(t *tx) error { return f(t) })
+}
+
+func (db *DB) change(ctx context.Context, f func(*tx) error) error {
 	if db.w == nil {
 		return errReadOnly
 	}
@@ -172,7 +176,7 @@ func (db *DB) Update(ctx context.Context, f func(transcript.Tx) error) error {
 	if db.closed.Load() {
 		return sql.ErrConnDone
 	}
-	if err := db.w.update(ctx, func(t *tx) error { return f(t) }); err != nil {
+	if err := db.w.update(ctx, f); err != nil {
 		return err
 	}
 	db.checkpointer.wake()

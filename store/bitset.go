@@ -1,0 +1,20 @@
+package store
+
+// bitset is a set of small numbers.
+type bitset []uint64
+
+func (b bitset) has(n int64) bool {
+	return n >= 0 && n>>6 < int64(len(b)) && b[n>>6]&(1<<(n&63)) != 0
+}
+
+// add gives false if n was there already.
+func (b *bitset) add(n int64) bool {
+	if b.has(n) || n < 0 {
+		return false
+	}
+	if word := int(n >> 6); word >= len(*b) {
+		*b = append(*b, make(bitset, word+1-len(*b)+len(*b)/4)...)
+	}
+	(*b)[n>>6] |= 1 << (n & 63)
+	return true
+}

@@ -1,0 +1,88 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// garbage is what nobody holds.
+type garbage struct {
+	recipes []int64       // numbers of bodies
+	packs   [2][]packWork // by lane
+	headers []int64       // ids of header sets
+	bytes   int64         // about what it takes up
+}
+
+// packWork is a pack that is to be removed or written anew.
+type packWork struct {
+	first, bytes int64
+}
+
+// deadShare: a pack is written anew when one byte in so many is dead. Before,
+// it would cost more than it gives.
+const deadShare = 4
+
+func (g *garbage) empty() bool {
+	return len(g.recipes)+len(g.packs[pieces])+len(g.packs[wholes])+len(g.headers) == 0
+}
+
+// findGarbage looks for what is stored and not held.
+func findGarbage(ctx context.Context, st *statements, h *held) (*garbage, error) {
+	g := &garbage{}
+	if err := g.findRecipes(ctx, st, h); err != nil {
+		return nil, err
+	}
+	for lane := range packTables {
+		err := eachPack(ctx, st, lane, func(p *packSize) error {
+			dead := int64(0)
+			err := p.segments(func(n, bytes int64) {
+				if !h.segments[lane].has(n) {
+					dead += bytes
+				}
+			})
+			g.bytes += p.share(dead)
+			if dead > 0 && dead*deadShare >= p.bytes {
+				g.packs[lane] = append(g.packs[lane], packWork{p.first, p.bytes})
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	// The newest set stays, so that its id is not given out again while
+	// somebody remembers it.
+	err := st.rows(ctx, "SELECT id FROM header_set WHERE id < (SELECT max(id) FROM header_set)", nil, func(row *sql.Rows) error {
+		var id int64
+		err := row.Scan(&id)
+		if !h.headers.has(id) {
+			g.headers = append(g.headers, id)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list header sets: %w", err)
+	}
+	return g, nil
+}
+
+func (g *garbage) findRecipes(ctx context.Context, st *statements, h *held) error {
+	for after, more := int64(0), true; more; {
+		more = false
+		err := st.rows(ctx, "SELECT n, length(recipe) FROM body WHERE n > ? ORDER BY n LIMIT ?", []any{after, holderPage}, func(row *sql.Rows) error {
+			var bytes int64
+			err := row.Scan(&after, &bytes)
+			more = true
+			if !h.recipes.has(after) {
+				g.recipes = append(g.recipes, after)
+				g.bytes += bytes
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("list recipes: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,220 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+)
+
+// Selection says which exchanges Prune removes: those that began before a time,
+// or the oldest ones until the database is small enough, or named ones.
+type Selection struct {
+	Before   time.Time
+	MaxBytes int64
+	Numbers  []int64
+}
+
+// Plan is what a prune would do.
+type Plan struct {
+	Numbers []int64 // of the exchanges that go, ascending
+	Total   int64   // exchanges that are stored
+	Bytes   int64   // about what they take up and nobody else needs
+	Size    int64   // of the database, without what is free in it
+	most    int64   // Selection.MaxBytes
+}
+
+// Pruned tells what Prune did.
+type Pruned struct {
+	Exchanges int64
+	Before    int64 // size of the database
+	After     int64
+	File      int64 // size of the file: more than After while somebody reads what was there before
+}
+
+// PruneProgress is how far a prune is.
+type PruneProgress struct {
+	Step        string // "exchanges", "history", "packs" or "space"
+	Done, Total int64
+}
+
+const (
+	pruneBatch = 64                   // exchanges removed in one transaction
+	prunePause = 3 * time.Millisecond // between transactions, for others to write
+	maxRounds  = 4                    // of removing more until the database is small enough
+)
+
+// Prune removes the exchanges of a plan with all that they alone hold, and
+// gives the space back. It does so in short transactions while others record
+// and read; what is kept stays whole. Broken off at any point it leaves a whole
+// database, and the next prune removes what this one left. progress may be nil.
+//
+// Exchanges that continue a removed one keep their links; they name nothing.
+func (db *DB) Prune(ctx context.Context, plan *Plan, progress func(PruneProgress)) (Pruned, error) {
+	p := &pruning{db: db, ctx: ctx, progress: progress}
+	if progress == nil {
+		p.progress = func(PruneProgress) {}
+	}
+	err := p.run(plan)
+	return p.did, err
+}
+
+type pruning struct {
+	db       *DB
+	ctx      context.Context
+	progress func(PruneProgress)
+	did      Pruned
+}
+
+func (p *pruning) run(plan *Plan) error {
+	var err error
+	if p.did.Before, err = p.db.size(p.ctx); err != nil {
+		return err
+	}
+	for round := 0; ; round++ {
+		if err := p.remove(plan); err != nil {
+			return err
+		}
+		if p.did.After, err = p.db.size(p.ctx); err != nil {
+			return err
+		}
+		if plan.most == 0 || p.did.After <= plan.most || round == maxRounds {
+			break
+		}
+		// What goes was estimated too high.
+		if plan, err = p.db.Plan(p.ctx, Selection{MaxBytes: plan.most}); err != nil {
+			return err
+		}
+		if len(plan.Numbers) == 0 {
+			break
+		}
+	}
+	info, err := os.Stat(p.db.path)
+	if err != nil {
+		return fmt.Errorf("look at database: %w", err)
+	}
+	p.did.File = info.Size()
+	return nil
+}
+
+func (p *pruning) remove(plan *Plan) error {
+	for _, step := range []struct {
+		what string
+		do   func() error
+	}{
+		{"remove exchanges", func() error { return p.exchanges(plan.Numbers) }},
+		{"remove lookups", p.lookups},
+		{"remove what nobody holds", p.sweep},
+		{"give space back", p.space},
+	} {
+		if err := step.do(); err != nil {
+			return fmt.Errorf("%s: %w", step.what, err)
+		}
+	}
+	return nil
+}
+
+// change runs a short transaction and lets others have a turn.
+func (p *pruning) change(f func(*tx) error) error {
+	if err := p.db.change(p.ctx, f); err != nil {
+		return err
+	}
+	select {
+	case <-p.ctx.Done():
+		return p.ctx.Err()
+	case <-time.After(prunePause):
+		return nil
+	}
+}
+
+func (p *pruning) exchanges(numbers []int64) error {
+	total := int64(len(numbers))
+	for batch := range slices.Chunk(numbers, pruneBatch) {
+		var removed int64
+		err := p.change(func(t *tx) error {
+			removed = 0
+			for _, n := range batch {
+				known, err := t.removeExchange(n)
+				if err != nil {
+					return fmt.Errorf("x%d: %w", n, err)
+				}
+				if known {
+					removed++
+				}
+			}
+			return t.removed()
+		})
+		if err != nil {
+			return err
+		}
+		p.did.Exchanges += removed
+		p.progress(PruneProgress{"exchanges", p.did.Exchanges, total})
+	}
+	return nil
+}
+
+// space gives free pages back to the disk.
+func (p *pruning) space() error {
+	var free int64
+	count := func() error {
+		return p.db.w.st.row(p.ctx, "SELECT freelist_count FROM pragma_freelist_count", nil, &free)
+	}
+	if err := p.locked(count); err != nil {
+		return err
+	}
+	for total := free; free > 0; {
+		before := free
+		if err := p.change(func(t *tx) error { return t.vacuum(spaceStep) }); err != nil {
+			return err
+		}
+		if err := p.locked(count); err != nil {
+			return err
+		}
+		if free >= before { // others free as much as is given back
+			break
+		}
+		p.progress(PruneProgress{"space", total - free, total})
+	}
+	return p.locked(func() error {
+		// Not while somebody reads: a later checkpoint will do.
+		_, _, _ = p.db.checkpointer.log("PASSIVE")
+		_, _, _ = p.db.checkpointer.log("TRUNCATE")
+		return nil
+	})
+}
+
+// spaceStep is how many pages are given back in one transaction.
+const spaceStep = 64
+
+// locked calls f while nobody else of this process writes.
+func (p *pruning) locked(f func() error) error {
+	if err := p.db.w.lock(p.ctx); err != nil {
+		return err
+	}
+	defer p.db.w.unlock()
+	return f()
+}
+
+// vacuum gives free pages back, at most so many.
+func (t *tx) vacuum(pages int) error {
+	rows, err := t.w.conn.QueryContext(context.Background(), fmt.Sprintf("PRAGMA incremental_vacuum(%d)", pages))
+	if err != nil {
+		return err
+	}
+	for rows.Next() { // one for each page
+	}
+	return errors.Join(rows.Err(), rows.Close())
+}
+
+// size is what the database takes up, without what is free in it.
+func (db *DB) size(ctx context.Context) (int64, error) {
+	var size int64
+	err := db.st.row(ctx, `SELECT (c.page_count - f.freelist_count) * s.page_size
+		FROM pragma_page_count c, pragma_freelist_count f, pragma_page_size s`, nil, &size)
+	if err != nil {
+		return 0, fmt.Errorf("measure database: %w", err)
+	}
+	return size, nil
+}

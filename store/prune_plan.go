@@ -1,0 +1,175 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Plan works out what a prune would remove. It reads the database and changes
+// nothing.
+func (db *DB) Plan(ctx context.Context, s Selection) (*Plan, error) {
+	p := &planner{db: db, ctx: ctx, plan: &Plan{most: s.MaxBytes}}
+	if err := p.measure(); err != nil {
+		return nil, fmt.Errorf("plan removal: %w", err)
+	}
+	var err error
+	switch {
+	case s.MaxBytes > 0:
+		err = p.oldest(s.MaxBytes)
+	case !s.Before.IsZero():
+		err = p.numbers("SELECT n FROM exchange WHERE started < ? ORDER BY n", s.Before.UnixNano())
+	default:
+		p.plan.Numbers = slices.Compact(slices.Sorted(slices.Values(s.Numbers)))
+	}
+	if err == nil {
+		err = p.worth()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("plan removal: %w", err)
+	}
+	return p.plan, nil
+}
+
+type planner struct {
+	db    *DB
+	ctx   context.Context
+	plan  *Plan
+	each  int64 // bytes of what every exchange has: rows, indexes
+	fixed int64 // bytes that an empty database has
+}
+
+// measure finds out what is not bodies, and how much of it an exchange has.
+func (p *planner) measure() error {
+	var err error
+	if p.plan.Size, err = p.db.size(p.ctx); err != nil {
+		return err
+	}
+	var bodies int64
+	err = p.db.st.row(p.ctx, `SELECT (SELECT count(*) FROM exchange),
+		(SELECT coalesce(sum(length(recipe)), 0) FROM body) +
+		(SELECT coalesce(sum(length(data) + length(lengths)), 0) FROM piece_pack) +
+		(SELECT coalesce(sum(length(data) + length(lengths)), 0) FROM whole_pack),
+		(SELECT count(*) FROM sqlite_schema WHERE rootpage > 0) * s.page_size
+		FROM pragma_page_size s`, nil, &p.plan.Total, &bodies, &p.fixed)
+	if err != nil {
+		return err
+	}
+	if rows := p.plan.Size - bodies - p.fixed; rows > 0 && p.plan.Total > 0 {
+		p.each = rows / p.plan.Total
+	}
+	return nil
+}
+
+func (p *planner) numbers(query string, args ...any) error {
+	return p.db.st.rows(p.ctx, query, args, func(row *sql.Rows) error {
+		var n int64
+		err := row.Scan(&n)
+		p.plan.Numbers = append(p.plan.Numbers, n)
+		return err
+	})
+}
+
+// errFull ends the walk of oldest.
+var errFull = errors.New("no more fits")
+
+// oldest selects the oldest exchanges so that the others take up no more than
+// most: it goes back from the newest one for as long as what they hold fits.
+func (p *planner) oldest(most int64) error {
+	if p.plan.Size <= most {
+		return nil
+	}
+	left := (most - p.fixed) * 9 / 10 // some of what is dead stays in packs that are mostly alive
+	sizes := &sizes{ctx: p.ctx, st: p.db.st}
+	h := &held{}
+	h.took = func(id segmentID) error {
+		bytes, err := sizes.of(id)
+		left -= bytes
+		return err
+	}
+	keep, err := p.back(func(e *holder) error {
+		left -= p.each
+		if err := h.take(p.ctx, &p.db.reader, e); err != nil {
+			return fmt.Errorf("read what x%d holds: %w", e.n, err)
+		}
+		if left < 0 {
+			return errFull
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return p.numbers("SELECT n FROM exchange WHERE n < ? ORDER BY n", keep)
+}
+
+// back calls f for the exchanges, newest first, and gives the number of the
+// last one before it was full.
+func (p *planner) back(f func(*holder) error) (int64, error) {
+	before := int64(noBound)
+	for {
+		list, err := holders(p.ctx, p.db.st, selectHolders+"WHERE n < ? ORDER BY n DESC LIMIT ?", before, holderPage)
+		if err != nil || len(list) == 0 {
+			return before, err
+		}
+		for i := range list {
+			err := f(&list[i])
+			if errors.Is(err, errFull) {
+				return before, nil
+			}
+			if err != nil {
+				return 0, err
+			}
+			before = list[i].n
+		}
+	}
+}
+
+// worth adds up what goes with the selected exchanges.
+func (p *planner) worth() error {
+	if len(p.plan.Numbers) == 0 {
+		return nil
+	}
+	h := &held{}
+	for _, n := range p.plan.Numbers {
+		h.skip.add(n)
+	}
+	if err := h.catchUp(p.ctx, &p.db.reader, nil); err != nil {
+		return err
+	}
+	garbage, err := findGarbage(p.ctx, p.db.st, h)
+	if err != nil {
+		return err
+	}
+	p.plan.Bytes = garbage.bytes + p.each*int64(len(p.plan.Numbers))
+	return nil
+}
+
+// sizes tells what segments take up in the file.
+type sizes struct {
+	ctx  context.Context
+	st   *statements
+	last [2]*packSize
+}
+
+func (s *sizes) of(id segmentID) (int64, error) {
+	p := s.last[id.lane()]
+	if p == nil || id.number() < p.first || id.number() >= p.first+p.count {
+		p = &packSize{}
+		query := "SELECT first, count, bytes, lengths, length(data) + length(lengths) FROM " + packTables[id.lane()] + " WHERE first <= ? ORDER BY first DESC LIMIT 1"
+		err := s.st.row(s.ctx, query, []any{id.number()}, &p.first, &p.count, &p.bytes, &p.lengths, &p.stored)
+		if err != nil {
+			return 0, fmt.Errorf("find segment %d: %w", id, err)
+		}
+		s.last[id.lane()] = p
+	}
+	var bytes int64
+	err := p.segments(func(number, n int64) {
+		if number == id.number() {
+			bytes = n
+		}
+	})
+	return p.share(bytes), err
+}

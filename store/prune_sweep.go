@@ -1,0 +1,302 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+)
+
+// sweep removes what no exchange holds, while others write.
+//
+// Others can make dead things live again: a writer remembers segments, recipes
+// and header sets, and finds segments by lookups. So first every writer is told
+// to forget. After that a recipe that nobody holds stays dead, since bases are
+// taken from memory alone, and a dead segment can be found by its lookup only.
+// The lookups are deleted next, each in a transaction that has looked at all
+// exchanges there are. A segment without a lookup stays dead, and its bytes can
+// be removed at leisure. What is broken off in between is found dead again.
+func (p *pruning) sweep() error {
+	s := &sweep{pruning: p}
+	if err := p.db.st.row(p.ctx, "SELECT salt FROM state", nil, &s.lookup.salt); err != nil {
+		return err
+	}
+	if err := s.held.catchUp(p.ctx, &p.db.reader, s.looked); err != nil {
+		return err
+	}
+	found, err := findGarbage(p.ctx, p.db.st, &s.held)
+	if err != nil || found.empty() {
+		return err
+	}
+	if err := s.begin(); err != nil {
+		return err
+	}
+	for lane := range packTables {
+		s.total += int64(len(found.packs[lane]))
+	}
+	if err := s.recipes(found.recipes); err != nil {
+		return err
+	}
+	if err := s.headers(found.headers); err != nil {
+		return err
+	}
+	for lane, packs := range found.packs {
+		for len(packs) > 0 {
+			group, rest := cutWork(packs, unlistBytes)
+			if err := s.packs(lane, group); err != nil {
+				return err
+			}
+			packs = rest
+		}
+	}
+	return nil
+}
+
+type sweep struct {
+	*pruning
+	held        held
+	lookup      lookup // for its keys alone
+	done, total int64
+}
+
+func (s *sweep) looked(n int64) {
+	s.progress(PruneProgress{"history", n, 0})
+}
+
+// cutWork takes the first packs that together hold about so many bytes.
+func cutWork(packs []packWork, bytes int64) (group, rest []packWork) {
+	n := 0
+	for bytes > 0 && n < len(packs) {
+		bytes -= packs[n].bytes + 1
+		n++
+	}
+	return packs[:n], packs[n:]
+}
+
+// settled runs a transaction that has looked at all exchanges.
+func (s *sweep) settled(f func(*tx) error) error {
+	return s.change(func(t *tx) error {
+		if err := s.held.catchUp(context.Background(), &t.reader, nil); err != nil {
+			return err
+		}
+		return f(t)
+	})
+}
+
+// begin makes every writer forget. Models that no exchange has go at once.
+func (s *sweep) begin() error {
+	return s.settled(func(t *tx) error {
+		if _, err := t.st.exec("DELETE FROM model WHERE NOT EXISTS (SELECT 1 FROM exchange WHERE model = model.id)"); err != nil {
+			return err
+		}
+		return t.removed()
+	})
+}
+
+const (
+	recipeBatch = 500       // recipes deleted in one transaction
+	unlistBytes = 256 << 20 // of segments whose lookups are sorted at once
+	unlistBatch = 500       // lookups deleted in one transaction
+	rewriteStep = 1 << 20   // bytes of packs written anew in one transaction
+)
+
+func (s *sweep) recipes(dead []int64) error {
+	for batch := range slices.Chunk(dead, recipeBatch) {
+		err := s.settled(func(t *tx) error {
+			for _, n := range batch {
+				if s.held.recipes.has(n) {
+					continue
+				}
+				if _, err := t.st.exec("DELETE FROM body WHERE n = ?", n); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *sweep) headers(dead []int64) error {
+	for batch := range slices.Chunk(dead, recipeBatch) {
+		err := s.settled(func(t *tx) error {
+			for _, id := range batch {
+				if s.held.headers.has(id) {
+					continue
+				}
+				if _, err := t.st.exec("DELETE FROM header_set WHERE id = ?", id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// packs removes the dead segments of some packs: first their lookups, then
+// their bytes.
+func (s *sweep) packs(lane int, group []packWork) error {
+	if err := s.unlist(lane, group); err != nil {
+		return err
+	}
+	for len(group) > 0 {
+		step, rest := cutWork(group, rewriteStep)
+		if err := s.change(func(t *tx) error { return t.rewrite(lane, step, &s.held) }); err != nil {
+			return err
+		}
+		group = rest
+		s.done += int64(len(step))
+		s.progress(PruneProgress{"packs", s.done, s.total})
+	}
+	return nil
+}
+
+type listed struct {
+	key int64
+	id  segmentID
+}
+
+// unlist deletes the lookups of the dead segments of some packs. A pack that
+// is damaged, or was merged into another meanwhile, has none that are known.
+func (s *sweep) unlist(lane int, group []packWork) error {
+	var list []listed
+	for _, w := range group {
+		unpacked, err := readPack(s.ctx, s.db.st, s.db.codec, idIn(lane, w.first))
+		if s.ctx.Err() != nil {
+			return s.ctx.Err()
+		}
+		if err != nil && !errors.Is(err, errSegment) && !errors.Is(err, errPack) {
+			return err
+		}
+		if err != nil || unpacked.first != w.first {
+			continue
+		}
+		for n := unpacked.first; n <= unpacked.last(); n++ {
+			id := idIn(lane, n)
+			if data, ok := unpacked.segment(id); ok && !s.held.segments[lane].has(n) {
+				list = append(list, listed{s.lookup.key(findSegment, data), id})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b listed) int { return cmp.Compare(a.key, b.key) })
+	for batch := range slices.Chunk(list, unlistBatch) {
+		err := s.settled(func(t *tx) error {
+			for _, l := range batch {
+				if s.held.segments[lane].has(l.id.number()) {
+					continue
+				}
+				if err := t.removeLookup(l.key, int64(l.id)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rewrite writes packs anew without their dead segments. Of those that lie next
+// to each other full packs are made, as far as there is enough left.
+func (t *tx) rewrite(lane int, group []packWork, h *held) error {
+	r := &rewriter{t: t, lane: lane}
+	for _, w := range group {
+		p, err := readPack(context.Background(), t.st, t.w.codec, idIn(lane, w.first))
+		switch {
+		case errors.Is(err, errSegment), errors.Is(err, errPack): // merged meanwhile, or damaged
+			continue
+		case err != nil:
+			return err
+		}
+		if p.first != w.first { // merged into another meanwhile
+			continue
+		}
+		if err := r.take(p, h); err != nil {
+			return err
+		}
+	}
+	if err := r.flush(); err != nil {
+		return err
+	}
+	return r.unsettle()
+}
+
+type rewriter struct {
+	t       *tx
+	lane    int
+	first   int64 // of what is not written yet
+	lengths []int
+	data    []byte
+	last    int64 // first of the last pack taken
+}
+
+// maxGap is how many dead segments may lie between two that share a pack: each
+// takes a byte.
+const maxGap = 512
+
+// take removes a pack and keeps what lives of it.
+func (r *rewriter) take(p *pack, h *held) error {
+	if _, err := r.t.st.exec("DELETE FROM "+packTables[r.lane]+" WHERE first = ?", p.first); err != nil {
+		return err
+	}
+	r.last = max(r.last, p.first)
+	for n := p.first; n <= p.last(); n++ {
+		data, ok := p.segment(idIn(r.lane, n))
+		if !ok || !h.segments[r.lane].has(n) {
+			continue
+		}
+		if err := r.add(n, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *rewriter) add(n int64, data []byte) error {
+	next := r.first + int64(len(r.lengths))
+	if len(r.lengths) > 0 && (n-next > maxGap || len(r.data)+len(data) > pendingLimit || len(data) >= largeSegment) {
+		if err := r.flush(); err != nil {
+			return err
+		}
+	}
+	if len(r.lengths) == 0 {
+		r.first, next = n, n
+	}
+	for ; next < n; next++ {
+		r.lengths = append(r.lengths, 0)
+	}
+	r.lengths = append(r.lengths, len(data))
+	r.data = append(r.data, data...)
+	if len(r.data) >= fullPack {
+		return r.flush()
+	}
+	return nil
+}
+
+func (r *rewriter) flush() error {
+	if len(r.lengths) == 0 {
+		return nil
+	}
+	row := packRow(r.first, r.lengths, r.data, r.t.w.codec.tight)
+	r.lengths, r.data = r.lengths[:0], r.data[:0]
+	return r.t.w.lanes[r.lane].insert(row)
+}
+
+// unsettle tells writers that packs have changed that they may be about to
+// merge: those at the end of the lane.
+func (r *rewriter) unsettle() error {
+	later, err := r.t.exists("SELECT 1 FROM "+packTables[r.lane]+" WHERE first > ? LIMIT 1 OFFSET ?", r.last, maxLoose)
+	if err != nil || later {
+		return err
+	}
+	return r.t.removed()
+}

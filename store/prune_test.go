@@ -1,0 +1,447 @@
+package store_test
+
+import (
+	"bufio"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/retake-debugger/retake/store"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// conversations stores steps of several agents, turn by turn, each in a run of
+// its own, every step continuing the one before and answering its call.
+func conversations(tb testing.TB, db *store.DB, first, agents, steps, perStep int) {
+	tb.Helper()
+	all := make([]*conversation, agents)
+	last := make([]*transcript.Exchange, agents)
+	runs := make([]string, agents)
+	for n := range agents * steps {
+		i := n % agents
+		if all[i] == nil {
+			all[i] = newConversation(uint64(first+i), 3000)
+		}
+		e := example(first + n)
+		request, response := all[i].next(perStep), [][]byte{element(all[i].r, 600+70_000*(n%7/6))}
+		e.Request.SHA256, e.Response.SHA256 = hash(request), hash(response)
+		err := db.Update(tb.Context(), func(tx transcript.Tx) error {
+			if runs[i] == "" {
+				run, err := tx.NewRun(e.StartedAt)
+				if err != nil {
+					return err
+				}
+				runs[i] = run.ID
+			}
+			e.Link.Run = runs[i]
+			if last[i] != nil {
+				e.Link.Parent = last[i].ID
+			}
+			if err := putStep(tx, e, request, response); err != nil {
+				return err
+			}
+			if last[i] == nil {
+				return nil
+			}
+			return tx.PutResult(last[i].ID, "/choices/0/message/tool_calls/0", transcript.ResultRow{Exchange: e.ID, At: "/messages/2", By: "id"})
+		})
+		if err != nil {
+			tb.Fatal(err)
+		}
+		last[i] = e
+	}
+}
+
+// prune plans on a reader, as a dry run does, and then does it.
+func prune(t *testing.T, db *store.DB, s store.Selection) (*store.Plan, store.Pruned) {
+	t.Helper()
+	plan, err := db.Plan(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	did, err := db.Prune(t.Context(), plan, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan, did
+}
+
+// tidy fails if anything is left of what is gone, or gone of what is left.
+func tidy(t *testing.T, db *store.DB) {
+	t.Helper()
+	if problems, err := db.Verify(t.Context(), nil); err != nil || len(problems) > 0 {
+		t.Errorf("verify: %v, %v", problems, err)
+	}
+	for what, query := range map[string]string{
+		"calls":    "SELECT count(*) FROM call WHERE exchange NOT IN (SELECT id FROM exchange)",
+		"results":  "SELECT count(*) FROM result WHERE exchange NOT IN (SELECT id FROM exchange) OR call NOT IN (SELECT id FROM call)",
+		"takes":    "SELECT count(*) FROM take WHERE exchange NOT IN (SELECT id FROM exchange)",
+		"runs":     "SELECT count(*) FROM run WHERE id NOT IN (SELECT run FROM exchange WHERE run IS NOT NULL)",
+		"models":   "SELECT count(*) FROM model WHERE id NOT IN (SELECT model FROM exchange)",
+		"lookups":  "SELECT count(*) FROM lookup_gone",
+		"free":     "SELECT freelist_count > 4 FROM pragma_freelist_count",
+		"too many": "SELECT (SELECT count(*) FROM lookup_recent) <> lookups FROM state",
+	} {
+		if n := number(t, db, query); n != 0 {
+			t.Errorf("%s left behind: %d", what, n)
+		}
+	}
+	// Of each exchange two nodes, a response id and a call; of each segment its bytes.
+	lookups := number(t, db, "SELECT (SELECT count(*) FROM lookup) + (SELECT count(*) FROM lookup_recent)")
+	if rows := 4 * number(t, db, "SELECT count(*) FROM exchange"); lookups < rows || lookups > rows+number(t, db, "SELECT coalesce(sum(count), 0) FROM (SELECT count FROM piece_pack UNION ALL SELECT count FROM whole_pack)") {
+		t.Errorf("%d lookups for %d rows", lookups, rows)
+	}
+}
+
+func TestPrune_OlderThan(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "retake.db")
+	db, err := store.Open(path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	conversations(t, db, 1, 5, 60, 4000)
+	before := number(t, db, "SELECT sum(request_bytes + response_bytes) FROM exchange WHERE n > 200")
+	plan, did := prune(t, db, store.Selection{Before: example(201).StartedAt})
+	if len(plan.Numbers) != 200 || plan.Numbers[0] != 1 || plan.Total != 300 || did.Exchanges != 200 {
+		t.Errorf("plan %d of %d from %d, removed %d", len(plan.Numbers), plan.Total, plan.Numbers[0], did.Exchanges)
+	}
+	freed := did.Before - did.After
+	t.Logf("planned to free about %d of %d bytes, freed %d", plan.Bytes, plan.Size, freed)
+	if plan.Size != did.Before || freed < plan.Bytes/2 || freed > plan.Bytes*2 {
+		t.Errorf("planned %d of %d, freed %d of %d", plan.Bytes, plan.Size, freed, did.Before)
+	}
+	if size := fileSize(t, path); size != did.After || size != did.File {
+		t.Errorf("the file has %d bytes, said were %d and %d", size, did.After, did.File)
+	}
+	if left := number(t, db, "SELECT sum(request_bytes + response_bytes) FROM exchange"); left != before {
+		t.Errorf("%d bytes kept, want %d", left, before)
+	}
+	tidy(t, db)
+	// The recorder goes on, with what it resends and what is gone.
+	conversations(t, db, 1, 5, 20, 4000)
+	tidy(t, db)
+	e, err := db.ExchangeN(t.Context(), 201)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exchange(t.Context(), e.Link.Parent); err == nil || e.Link.Parent == "" {
+		t.Errorf("the parent of x201: %q, %v", e.Link.Parent, err)
+	}
+	if line, err := db.Line(t.Context(), e.ID); err != nil || len(line) != 1 {
+		t.Errorf("line: %v, %v", line, err)
+	}
+	if pruned, err := db.Pruned(t.Context()); !pruned || err != nil {
+		t.Errorf("pruned: %v, %v", pruned, err)
+	}
+}
+
+func TestPrune_Everything(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "retake.db")
+	empty := fileSize(t, newFile(t, path))
+	db, err := store.Open(path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	conversations(t, db, 1, 3, 40, 3000)
+	if err := db.Update(t.Context(), func(tx transcript.Tx) error {
+		return tx.PutTake(&transcript.Take{ID: example(9000).ID, Origin: example(1).ID, Exchange: example(2).ID, Edits: "[]"})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	prune(t, db, store.Selection{Before: time.Unix(1<<32, 0)})
+	tidy(t, db)
+	for _, table := range []string{"exchange", "call", "result", "take", "run", "model", "body", "piece_pack", "whole_pack", "lookup", "lookup_recent"} {
+		if n := number(t, db, "SELECT count(*) FROM "+table); n != 0 {
+			t.Errorf("%d rows of %s are left", n, table)
+		}
+	}
+	if size := fileSize(t, path); size > empty+32<<10 {
+		t.Errorf("the file has %d bytes, an empty one %d", size, empty)
+	}
+	conversations(t, db, 1, 3, 40, 3000)
+	tidy(t, db)
+	if n := number(t, db, "SELECT min(n) FROM exchange"); n != 121 {
+		t.Errorf("numbers begin at %d again", n)
+	}
+}
+
+func TestPrune_Named(t *testing.T) {
+	db := openDB(t)
+	conversations(t, db, 1, 2, 20, 3000)
+	// A take whose replay goes, one whose origin goes.
+	if err := db.Update(t.Context(), func(tx transcript.Tx) error {
+		if err := tx.PutTake(&transcript.Take{ID: example(9000).ID, Origin: example(1).ID, Exchange: example(5).ID, Edits: "[]"}); err != nil {
+			return err
+		}
+		return tx.PutTake(&transcript.Take{ID: example(9001).ID, Origin: example(5).ID, Exchange: example(6).ID, Edits: "[]"})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	plan, did := prune(t, db, store.Selection{Numbers: []int64{20, 5, 5, 7000}})
+	if !slices.Equal(plan.Numbers, []int64{5, 20, 7000}) || did.Exchanges != 2 {
+		t.Errorf("plan %v, removed %d", plan.Numbers, did.Exchanges)
+	}
+	tidy(t, db)
+	takes, err := db.Takes(t.Context(), "")
+	if err != nil || len(takes) != 1 || takes[0].Exchange != example(6).ID {
+		t.Errorf("takes: %v, %v", takes, err)
+	}
+	calls, err := db.Calls(t.Context(), []string{example(3).ID})
+	if err != nil || len(calls) != 1 || len(calls[0].Results) != 0 {
+		t.Errorf("the call whose result is gone: %v, %v", calls, err)
+	}
+}
+
+func TestPrune_MaxSize(t *testing.T) {
+	db := openDB(t)
+	conversations(t, db, 1, 6, 100, 6000)
+	size := number(t, db, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+	for _, most := range []int64{size, size * 3 / 4, size / 2, 1 << 20} {
+		plan, did := prune(t, db, store.Selection{MaxBytes: most})
+		t.Logf("at most %d: %d of %d exchanges go, %d bytes left", most, did.Exchanges, plan.Total, did.After)
+		if did.After > most {
+			t.Errorf("%d bytes are left, want at most %d", did.After, most)
+		}
+		if did.Exchanges != int64(len(plan.Numbers)) {
+			t.Errorf("%d were planned, %d removed", len(plan.Numbers), did.Exchanges)
+		}
+		if did.After < most*3/4 && most > 1<<20 {
+			t.Errorf("%d bytes are left, %d may be", did.After, most)
+		}
+		tidy(t, db)
+	}
+	if plan, _ := prune(t, db, store.Selection{MaxBytes: 1}); int64(len(plan.Numbers)) != plan.Total {
+		t.Errorf("%d of %d go", len(plan.Numbers), plan.Total)
+	}
+}
+
+// A clock that jumps back leaves later exchanges with earlier times: they go by
+// their time, the others stay.
+func TestPrune_ClockThatJumpedBack(t *testing.T) {
+	db := openDB(t)
+	c := newConversation(1, 3000)
+	for n := 1; n <= 60; n++ {
+		e := example(n)
+		if n > 40 { // an hour back
+			e.StartedAt = e.StartedAt.Add(-time.Hour)
+		}
+		request, response := c.next(3000), [][]byte{element(c.r, 500)}
+		e.Request.SHA256, e.Response.SHA256 = hash(request), hash(response)
+		if err := db.Update(t.Context(), func(tx transcript.Tx) error { return putStep(tx, e, request, response) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, did := prune(t, db, store.Selection{Before: example(1).StartedAt})
+	if n := number(t, db, "SELECT max(n) FROM exchange"); did.Exchanges != 20 || n != 40 {
+		t.Errorf("%d removed, x%d is the newest", did.Exchanges, n)
+	}
+	tidy(t, db)
+}
+
+// Somebody who reads keeps what they see; the file shrinks when they are done.
+func TestPrune_WhileSomebodyReads(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "retake.db")
+	db, err := store.Open(path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	conversations(t, db, 1, 3, 60, 4000)
+	reader, err := store.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	release, count, err := reader.Hold(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, did := prune(t, db, store.Selection{Before: example(150).StartedAt})
+	if did.Exchanges != 149 || did.File <= did.After {
+		t.Errorf("%+v", did)
+	}
+	if n, err := count(); n != 180 || err != nil {
+		t.Errorf("the reader sees %d exchanges, %v", n, err)
+	}
+	release()
+	tidy(t, db)
+	_, did = prune(t, db, store.Selection{Numbers: []int64{150}})
+	if did.File != did.After {
+		t.Errorf("the file has %d bytes, the database %d", did.File, did.After)
+	}
+}
+
+// Others record while exchanges go, and send again what only those hold.
+func TestPrune_WhileOthersRecord(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "retake.db")
+	db, err := store.Open(path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	other, err := store.Open(path, store.Options{}) // as another process would
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	r := rand.New(rand.NewPCG(1, 2))
+	var agents []*conversation
+	for i := range 8 {
+		agents = append(agents, newConversation(uint64(i), 3000))
+	}
+	n := 0
+	record := func(db *store.DB, c *conversation) {
+		n++
+		e, request, response := example(n), c.next(2500), [][]byte{element(c.r, 400)}
+		e.Request.SHA256, e.Response.SHA256 = hash(request), hash(response)
+		if err := db.Update(t.Context(), func(tx transcript.Tx) error { return putStep(tx, e, request, response) }); err != nil {
+			t.Error(err)
+		}
+	}
+	for range 200 {
+		record(other, agents[r.IntN(len(agents))])
+	}
+	for round := range 4 {
+		plan, err := db.Plan(t.Context(), store.Selection{Before: example(n - 20).StartedAt})
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error)
+		go func() {
+			_, err := db.Prune(t.Context(), plan, nil)
+			done <- err
+		}()
+		for running := true; running; {
+			select {
+			case err := <-done:
+				if err != nil {
+					t.Fatal(err)
+				}
+				running = false
+			default:
+				c := agents[r.IntN(len(agents))]
+				if r.IntN(3) == 0 { // an agent that begins anew with what was said long ago
+					c.history = append([][]byte{c.history[0]}, c.history[r.IntN(len(c.history)):]...)
+				}
+				record(other, c)
+			}
+		}
+		t.Logf("round %d: %d went, %d recorded so far", round, len(plan.Numbers), n)
+		if problems, err := other.Verify(t.Context(), nil); err != nil || len(problems) > 0 {
+			t.Fatalf("verify: %v, %v", problems, err)
+		}
+	}
+	prune(t, db, store.Selection{Before: example(n - 5).StartedAt})
+	tidy(t, db)
+}
+
+// pruneAll removes all but the newest exchanges, and says when it begins.
+func pruneAll(path string) error {
+	db, err := store.Open(path, store.Options{})
+	if err != nil {
+		return err
+	}
+	plan, err := db.Plan(background, store.Selection{Before: example(pruneKeeps).StartedAt})
+	if err != nil {
+		return err
+	}
+	_, err = db.Prune(background, plan, func(p store.PruneProgress) { fmt.Println(p.Step, p.Done) })
+	if err != nil {
+		return err
+	}
+	return db.Close()
+}
+
+const pruneKeeps = 541 // the first exchange that pruneAll keeps
+
+// Killed at any point a prune leaves a whole database with all that is kept,
+// and another one finishes it.
+func TestPrune_SurvivesKill(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "retake.db")
+	db, err := store.Open(path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conversations(t, db, 1, 6, 100, 5000)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := map[string]int{}
+	for kill := 1; ; kill++ {
+		file := filepath.Join(t.TempDir(), "retake.db")
+		if err := os.WriteFile(file, whole, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		finished := false
+		for round := 0; !finished; round++ { // killed again and again, then left in peace
+			limit := kill
+			if round > 1 {
+				limit = 1 << 30
+			}
+			var at string
+			at, finished = runKilled(t, file, limit)
+			steps[at]++
+			db, err := store.OpenReader(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if problems, err := db.Verify(t.Context(), nil); err != nil || len(problems) > 0 {
+				t.Fatalf("killed at %s: %v, %v", at, problems, err)
+			}
+			if n := number(t, db, "SELECT count(*) FROM exchange WHERE n >= ?", pruneKeeps); n != 600-pruneKeeps+1 {
+				t.Fatalf("killed at %s: %d exchanges are kept", at, n)
+			}
+			if finished {
+				if n := number(t, db, "SELECT count(*) FROM exchange"); n != 600-pruneKeeps+1 {
+					t.Errorf("%d exchanges are left", n)
+				}
+				tidy(t, db)
+			}
+			db.Close()
+			if finished && round == 0 {
+				t.Logf("killed at %v", steps)
+				if len(steps) < 4 {
+					t.Errorf("killed only at %v", steps)
+				}
+				return
+			}
+		}
+		kill += kill / 2
+	}
+}
+
+// runKilled runs pruneAll and kills it shortly after so many steps. at is the
+// step it was in.
+func runKilled(t *testing.T, path string, steps int) (at string, finished bool) {
+	t.Helper()
+	cmd := job(t, "prune", path)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for steps > 0 && lines.Scan() {
+		fmt.Sscan(lines.Text(), &at)
+		steps--
+	}
+	if steps == 0 {
+		time.Sleep(time.Duration(rand.IntN(4000)) * time.Microsecond)
+		_ = cmd.Process.Kill()
+	}
+	for lines.Scan() {
+	}
+	return at, cmd.Wait() == nil
+}

@@ -116,6 +116,11 @@ func (d *decoded) describe() {
 	e.Timing.Events = t.Events
 	e.Warnings = t.Warnings
 	e.Preview = preview(t.Input)
+	for i := range t.Input {
+		if t.Input[i].Kind == transcript.ToolDefinition {
+			e.Tools++
+		}
+	}
 	for i := range t.Output {
 		if t.Output[i].Kind == transcript.ToolCall && !t.Output[i].ServerSide {
 			e.Calls++

@@ -17,17 +17,19 @@ const byResponse = "previous_response_id"
 
 // linker finds the exchange that one continues.
 type linker struct {
-	ctx context.Context
-	tx  transcript.Tx
-	d   *decoded
-	run string // of the label that the exchange came with, "" for none
+	ctx  context.Context
+	tx   transcript.Tx
+	d    *decoded
+	id   transcript.Identity // what the client says of itself
+	run  string              // of the label that the exchange came with, "" for none
+	call *transcript.Place   // the call that started the agent, once it is found
 }
 
 // link finds the exchange that this one continues and sets its place in the
 // history. Strongest evidence first: an answer named by its id, then the
 // longest history that this input begins with, then a call that it repeats.
 func link(ctx context.Context, tx transcript.Tx, d *decoded) (*transcript.Exchange, error) {
-	k := &linker{ctx: ctx, tx: tx, d: d}
+	k := &linker{ctx: ctx, tx: tx, d: d, id: transcript.Identify(d.capture.RequestHeader)}
 	if d.capture.Label != "" {
 		run, err := tx.RunByLabel(d.capture.Label, d.exchange.StartedAt)
 		if err != nil {
@@ -42,7 +44,7 @@ func link(ctx context.Context, tx transcript.Tx, d *decoded) (*transcript.Exchan
 	if parent != nil {
 		d.exchange.Link.Parent = parent.ID
 	}
-	return parent, k.setRun(parent)
+	return parent, k.join(parent)
 }
 
 func (k *linker) parent() (*transcript.Exchange, error) {
@@ -146,13 +148,23 @@ func (k *linker) atNode(nodes []transcript.Node, n int) (*transcript.Exchange, e
 }
 
 // choose takes one of several exchanges, newest first, that fit as well: of the
-// same label if the exchange has one, rather no replay, rather one that nothing
+// same label if the exchange has one, of the agent that the client names, rather no replay, rather one that nothing
 // continues yet, rather the latest. of says how many there were to choose from.
 func (k *linker) choose(found []*transcript.Exchange) (best *transcript.Exchange, of int, err error) {
 	if k.run != "" {
 		found = slices.DeleteFunc(found, func(e *transcript.Exchange) bool { return e.Link.Run != k.run })
 	}
-	if len(found) < 2 {
+	var fits []*transcript.Exchange
+	for _, e := range found {
+		ok, err := k.mayJoin(e)
+		if err != nil {
+			return nil, 0, err
+		}
+		if ok {
+			fits = append(fits, e)
+		}
+	}
+	if found = fits; len(found) < 2 {
 		return first(found), len(found), nil
 	}
 	bestScore := -1
@@ -278,25 +290,4 @@ func place(d *decoded, from transcript.Node, base int, nodes []transcript.Node) 
 	} else {
 		l.OutNode = l.InNode.Extend(transcript.Key{})
 	}
-}
-
-func (k *linker) setRun(parent *transcript.Exchange) error {
-	l := &k.d.exchange.Link
-	switch {
-	case k.run != "":
-		l.Run = k.run
-		if parent == nil {
-			l.By = "label"
-		}
-		return nil
-	case parent != nil:
-		l.Run = parent.Link.Run
-		return nil
-	}
-	run, err := k.tx.NewRun(k.d.exchange.StartedAt)
-	if err != nil {
-		return err
-	}
-	l.Run = run.ID
-	return nil
 }

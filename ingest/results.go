@@ -2,6 +2,9 @@ package ingest
 
 import (
 	"context"
+	"encoding/json"
+	"maps"
+	"slices"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -18,12 +21,40 @@ func putCalls(ctx context.Context, tx transcript.Tx, d *decoded, parent *transcr
 		if err := tx.PutCall(row); err != nil {
 			return err
 		}
+		if err := putPrompts(tx, d.exchange.ID, it); err != nil {
+			return err
+		}
 	}
 	if parent == nil || d.exchange.Results == 0 {
 		return nil
 	}
 	r := results{d: d, tx: tx, callers: callers{ctx: ctx, tx: tx, from: parent}}
 	return r.put()
+}
+
+// putPrompts notes the texts that a call passes on: they may come back as the
+// first message of an agent that it starts.
+func putPrompts(tx transcript.Tx, exchange string, it *transcript.Item) error {
+	var arguments map[string]json.RawMessage
+	if json.Unmarshal(it.Arguments, &arguments) != nil {
+		return nil
+	}
+	n := 0
+	for _, name := range slices.Sorted(maps.Keys(arguments)) {
+		value := arguments[name]
+		var text string
+		if len(value) == 0 || value[0] != '"' || json.Unmarshal(value, &text) != nil {
+			continue
+		}
+		key, ok := promptKey(text)
+		if n++; !ok || n > mostPrompts {
+			continue
+		}
+		if err := tx.PutPrompt(key, exchange, it.At); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // results joins the results that are new in a request to the recorded answers

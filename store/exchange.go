@@ -21,7 +21,8 @@ const exchangeColumns = `n, id, started, ended, upstream, method, url, status, o
 	model, stream, complete, response_id, finish_reason,
 	input_total, input_uncached, cache_read, cache_write, output, reasoning, total, usage_complete,
 	preview, calls, results, warnings,
-	run, parent, link_by, evidence, shared, in_len, out_len, in_node, out_node, labelled, seen, chunks`
+	run, parent, link_by, evidence, shared, in_len, out_len, in_node, out_node, labelled, seen,
+	tools, agent, step, attempt, side, chunks`
 
 var (
 	insertExchange = "INSERT INTO exchange (" + exchangeColumns + ") VALUES (" +
@@ -50,7 +51,7 @@ func packExchange(e *transcript.Exchange, model int64, request, response any) ([
 	if e.Error != nil {
 		errType, errCode, errMessage = e.Error.Type, e.Error.Code, e.Error.Message
 	}
-	row := make([]any, 0, 58)
+	row := make([]any, 0, 63)
 	seen, err := packSeen(e.Seen)
 	if err != nil {
 		return nil, err
@@ -68,7 +69,8 @@ func packExchange(e *transcript.Exchange, model int64, request, response any) ([
 	}
 	l := &e.Link
 	return append(row, e.Preview, e.Calls, e.Results, warnings, packID(l.Run), packID(l.Parent), l.By, l.Evidence,
-		l.Shared, l.InLen, l.OutLen, packNode(l.InNode), packNode(l.OutNode), l.Labelled, seen, packChunks(e.Response.Chunks)), nil
+		l.Shared, l.InLen, l.OutLen, packNode(l.InNode), packNode(l.OutNode), l.Labelled, seen,
+		e.Tools, packID(l.Agent), l.Step, l.Attempt, l.Side, packChunks(e.Response.Chunks)), nil
 }
 
 func packSeen(seen *transcript.Ending) (any, error) {
@@ -87,6 +89,7 @@ func packMessage(row []any, m *transcript.Message, headers any) []any {
 type scanned struct {
 	e                    *transcript.Exchange
 	id, run, parent      any
+	agent                any
 	started, ended       *int64
 	errType              *string
 	errCode, errMessage  *string
@@ -113,13 +116,14 @@ func (s *scanned) dest() []any {
 		&s.model, &e.Stream, &e.Complete, &s.responseID, &e.FinishReason,
 		&u[0], &u[1], &u[2], &u[3], &u[4], &u[5], &u[6], &s.usageComplete,
 		&e.Preview, &e.Calls, &e.Results, &s.warnings,
-		&s.run, &s.parent, &l.By, &l.Evidence, &l.Shared, &l.InLen, &l.OutLen, &s.inNode, &s.outNode, &l.Labelled, &s.seen, &s.chunks}
+		&s.run, &s.parent, &l.By, &l.Evidence, &l.Shared, &l.InLen, &l.OutLen, &s.inNode, &s.outNode, &l.Labelled, &s.seen,
+		&e.Tools, &s.agent, &l.Step, &l.Attempt, &l.Side, &s.chunks}
 }
 
 // finish makes the exchange, all but its headers.
 func (s *scanned) finish() error {
 	e := s.e
-	e.ID, e.Link.Run, e.Link.Parent = unpackID(s.id), unpackID(s.run), unpackID(s.parent)
+	e.ID, e.Link.Run, e.Link.Parent, e.Link.Agent = unpackID(s.id), unpackID(s.run), unpackID(s.parent), unpackID(s.agent)
 	e.StartedAt, e.EndedAt = unpackTime(s.started), unpackTime(s.ended)
 	e.Request.SHA256, e.Response.SHA256 = unpackHash(s.reqHash), unpackHash(s.respHash)
 	if s.errType != nil && s.errCode != nil && s.errMessage != nil {

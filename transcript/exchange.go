@@ -60,6 +60,7 @@ type Exchange struct {
 	Usage         *Usage
 	Preview       string // the start of the last user text, on one line
 	Calls         int    // tool calls in the answer that a client must run
+	Tools         int    // tools that the request declares
 	Results       int    // tool results in the request that the history before did not hold
 	Warnings      []string
 	Link          Link
@@ -125,6 +126,10 @@ type Usage struct {
 type Link struct {
 	Run      string // id of the run
 	Labelled bool   // the exchange came with the label of its run
+	Agent    string // id of the agent, "" for a side call
+	Step     int    // which step of its agent, from 1; 0 for a side call
+	Attempt  int    // which attempt at the step, from 1
+	Side     bool   // a call beside the agents: a title, a probe, a token count …
 	Parent   string // id of the exchange whose history this one extends
 	By       string // "previous_response_id", "history", "call", "label" or ""
 	Evidence string // in words, e.g. "12 items of x34's history and output"

@@ -67,6 +67,17 @@ type Run struct {
 	StartedAt time.Time
 }
 
+// Agent is a chain of steps, each of which extends the history of the one
+// before.
+type Agent struct {
+	ID         string
+	Run        string // id of the run
+	Key        string // what the client calls it, "" if it does not say
+	Main       bool   // else another agent's tool call started it
+	ParentCall *Place // the call that started it, if that is known
+	Evidence   string // why it is what it is, in words
+}
+
 // Take is one replay: which exchange was changed how, and the exchange that
 // came of it.
 type Take struct {
@@ -105,6 +116,10 @@ type Reader interface {
 	Brought(ctx context.Context, exchange string) ([]CallRow, error)
 	// Run gives the run with that id. ErrNotFound if there is none.
 	Run(ctx context.Context, id string) (*Run, error)
+	// Agent gives the agent with that id. ErrNotFound if there is none.
+	Agent(ctx context.Context, id string) (*Agent, error)
+	// Agents lists the agents of a run, oldest first.
+	Agents(ctx context.Context, run string) ([]Agent, error)
 	// Takes lists the takes that start from the exchange with that id or sent
 	// it, oldest first; all takes if id is "".
 	Takes(ctx context.Context, id string) ([]Take, error)
@@ -168,6 +183,23 @@ type Tx interface {
 	RunByLabel(label string, at time.Time) (*Run, error)
 	// NewRun makes a run.
 	NewRun(at time.Time) (*Run, error)
+	// RunByKey gives the run that a client's own name of a session or agent
+	// belongs to; ErrNotFound if none does.
+	RunByKey(key string) (*Run, error)
+	// BindRun makes a client's own name mean that run, unless it means one.
+	BindRun(key, run string) error
+	// AgentByKey gives the agent that a client calls by that name. ErrNotFound
+	// if there is none.
+	AgentByKey(key string) (*Agent, error)
+	// PutAgent stores a new agent.
+	PutAgent(a *Agent) error
+	// SetSide makes a stored exchange a side call: it leaves its agent.
+	SetSide(exchange string) error
+	// PutPrompt notes a text that an answer's call at that place passed on.
+	PutPrompt(text Key, exchange, at string) error
+	// Prompted gives the calls that passed that text on, newest first, at most
+	// limit.
+	Prompted(text Key, limit int) ([]Place, error)
 	// PutCall stores one call of an answer.
 	PutCall(c CallRow) error
 	// PutResult stores a result for the call at that place in that exchange.

@@ -34,7 +34,7 @@ type Row struct {
 	Calls         int                `json:"calls"`    // tool calls in the answer
 	Results       int                `json:"results"`  // tool results that are new in the request
 	Run           string             `json:"run"`
-	Agent         *string            `json:"agent"` // nil: not told apart yet, like the next two
+	Agent         *string            `json:"agent"` // nil for a side call, like the next two
 	Step          *int               `json:"step"`
 	Attempt       *int               `json:"attempt"`
 	Side          bool               `json:"side"`
@@ -77,6 +77,10 @@ func NewRow(e *transcript.Exchange) Row {
 		Calls: e.Calls, Results: e.Results, Run: e.Link.Run, Parent: e.Link.Parent,
 		Link: Link{By: e.Link.By, Evidence: e.Link.Evidence}, Warnings: e.Warnings,
 		Timing: Timing{TTFBms: ms(e.Timing.FirstByte), TTFTms: ms(e.Timing.FirstToken), DurationMS: ms(e.Timing.Duration), Events: e.Timing.Events},
+	}
+	r.Side = e.Link.Side
+	if e.Link.Agent != "" {
+		r.Agent, r.Step, r.Attempt = &e.Link.Agent, &e.Link.Step, &e.Link.Attempt
 	}
 	if e.FinishReason != "" {
 		r.FinishReason = &e.FinishReason

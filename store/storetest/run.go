@@ -141,3 +141,62 @@ func line(t *testing.T, s transcript.Store) {
 		same(t, "line of "+id(n), got, want)
 	}
 }
+
+func agents(t *testing.T, s transcript.Store) {
+	at := base
+	var run *transcript.Run
+	a := transcript.Agent{ID: id(50), Key: "claude-code:s/a", ParentCall: &transcript.Place{Exchange: id(1), Body: "response", At: "/content/0"}, Evidence: "header"}
+	main := transcript.Agent{ID: id(51), Main: true, Evidence: "the first of its run"}
+	update(t, s, func(tx transcript.Tx) error {
+		var err error
+		if run, err = tx.NewRun(at); err != nil {
+			return err
+		}
+		a.Run, main.Run = run.ID, run.ID
+		e := plain(1)
+		e.Tools, e.Link.Agent, e.Link.Step, e.Link.Attempt = 3, a.ID, 7, 2
+		return errors.Join(tx.PutExchange(e), tx.PutAgent(&a), tx.PutAgent(&main), tx.BindRun("k", run.ID), tx.BindRun("k", id(99)),
+			tx.PutPrompt(transcript.Key{1}, id(1), "/content/0"), tx.PutPrompt(transcript.Key{1}, id(1), "/content/0"))
+	})
+	got, err := s.Agents(t.Context(), run.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "agents", got, []transcript.Agent{a, main})
+	one, err := s.Agent(t.Context(), main.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "agent", *one, main)
+	if _, err := s.Agent(t.Context(), id(77)); !errors.Is(err, transcript.ErrNotFound) {
+		t.Errorf("no such agent: %v", err)
+	}
+	update(t, s, func(tx transcript.Tx) error {
+		byKey, err := tx.AgentByKey(a.Key)
+		if err != nil {
+			return err
+		}
+		same(t, "agent by key", *byKey, a)
+		if _, err := tx.AgentByKey("nobody"); !errors.Is(err, transcript.ErrNotFound) {
+			t.Errorf("no such key: %v", err)
+		}
+		bound, err := tx.RunByKey("k")
+		if err != nil {
+			return err
+		}
+		same(t, "the first run that a name was bound to", bound.ID, run.ID)
+		if _, err := tx.RunByKey("other"); !errors.Is(err, transcript.ErrNotFound) {
+			t.Errorf("no such name: %v", err)
+		}
+		places, err := tx.Prompted(transcript.Key{1}, 5)
+		same(t, "prompted", places, []transcript.Place{{Exchange: id(1), Body: "response", At: "/content/0"}})
+		return errors.Join(err, tx.SetSide(id(1)))
+	})
+	e, err := s.Exchange(t.Context(), id(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := e.Link; !l.Side || l.Agent != "" || l.Step != 0 || l.Attempt != 0 || e.Tools != 3 {
+		t.Errorf("link of a side call = %+v, %d tools", l, e.Tools)
+	}
+}

@@ -42,6 +42,7 @@ func Run(t *testing.T, open func(t *testing.T) transcript.Store) {
 		{"PutDerived_Runs", putDerivedRuns},
 		{"Notes", notes},
 		{"Line", line},
+		{"Agents", agents},
 		{"Body_ComesBack", bodyComesBack},
 		{"Body_GrowingHistories", bodyHistories},
 		{"Body_NotFound", bodyNotFound},

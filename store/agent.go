@@ -1,0 +1,142 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+const selectAgent = "SELECT id, run, client_key, main, call_exchange, call_at, evidence FROM agent "
+
+// Agent gives the agent with that id.
+func (r *reader) Agent(ctx context.Context, id string) (*transcript.Agent, error) {
+	return r.agent(ctx, id, "WHERE id = ?", packID(id))
+}
+
+// Agents lists the agents of a run, oldest first.
+func (r *reader) Agents(ctx context.Context, run string) ([]transcript.Agent, error) {
+	return r.agents(ctx, "WHERE run = ? ORDER BY n", packID(run))
+}
+
+func (r *reader) agent(ctx context.Context, what, where string, args ...any) (*transcript.Agent, error) {
+	list, err := r.agents(ctx, where, args...)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("agent %s: %w", what, transcript.ErrNotFound)
+	}
+	return &list[0], nil
+}
+
+func (r *reader) agents(ctx context.Context, where string, args ...any) ([]transcript.Agent, error) {
+	var list []transcript.Agent
+	err := r.st.rows(ctx, selectAgent+where, args, func(row *sql.Rows) error {
+		var a transcript.Agent
+		var id, run, exchange any
+		var key, at *string
+		if err := row.Scan(&id, &run, &key, &a.Main, &exchange, &at, &a.Evidence); err != nil {
+			return err
+		}
+		a.ID, a.Run = unpackID(id), unpackID(run)
+		if key != nil {
+			a.Key = *key
+		}
+		if at != nil {
+			a.ParentCall = &transcript.Place{Exchange: unpackID(exchange), Body: "response", At: *at}
+		}
+		list = append(list, a)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read agents: %w", err)
+	}
+	return list, nil
+}
+
+// AgentByKey gives the agent that a client calls by that name.
+func (t *tx) AgentByKey(key string) (*transcript.Agent, error) {
+	return t.agent(context.Background(), key, "WHERE client_key = ?", key)
+}
+
+// PutAgent stores a new agent.
+func (t *tx) PutAgent(a *transcript.Agent) error {
+	if err := t.open(); err != nil {
+		return err
+	}
+	var exchange, at any
+	if a.ParentCall != nil {
+		exchange, at = packID(a.ParentCall.Exchange), a.ParentCall.At
+	}
+	_, err := t.st.exec("INSERT INTO agent (id, run, client_key, main, call_exchange, call_at, evidence) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		packID(a.ID), packID(a.Run), packText(a.Key), a.Main, exchange, at, a.Evidence)
+	if err != nil {
+		return fmt.Errorf("store agent: %w", err)
+	}
+	return nil
+}
+
+// RunByKey gives the run that a client's own name belongs to.
+func (t *tx) RunByKey(key string) (*transcript.Run, error) {
+	return t.run(context.Background(), key, selectRun+"WHERE id = (SELECT run FROM run_key WHERE client_key = ?)", key)
+}
+
+// BindRun makes a client's own name mean that run, unless it means one.
+func (t *tx) BindRun(key, run string) error {
+	if err := t.open(); err != nil {
+		return err
+	}
+	if _, err := t.st.exec("INSERT OR IGNORE INTO run_key (client_key, run) VALUES (?, ?)", key, packID(run)); err != nil {
+		return fmt.Errorf("store name of run: %w", err)
+	}
+	return nil
+}
+
+// SetSide makes a stored exchange a side call.
+func (t *tx) SetSide(exchange string) error {
+	if err := t.open(); err != nil {
+		return err
+	}
+	if _, err := t.st.exec("UPDATE exchange SET side = 1, agent = NULL, step = 0, attempt = 0 WHERE id = ?", packID(exchange)); err != nil {
+		return fmt.Errorf("store side call: %w", err)
+	}
+	return nil
+}
+
+// PutPrompt notes a text that a call passed on.
+func (t *tx) PutPrompt(text transcript.Key, exchange, at string) error {
+	if err := t.open(); err != nil {
+		return err
+	}
+	_, err := t.st.exec("INSERT OR IGNORE INTO prompt (text, n, at) SELECT ?, n, ? FROM exchange WHERE id = ?", text[:], at, packID(exchange))
+	if err != nil {
+		return fmt.Errorf("store prompt: %w", err)
+	}
+	return nil
+}
+
+// Prompted gives the calls that passed that text on, newest first.
+func (t *tx) Prompted(text transcript.Key, limit int) ([]transcript.Place, error) {
+	if err := t.open(); err != nil {
+		return nil, err
+	}
+	var places []transcript.Place
+	const query = "SELECT e.id, p.at FROM prompt p JOIN exchange e ON e.n = p.n WHERE p.text = ? ORDER BY p.n DESC, p.at LIMIT ?"
+	err := t.st.rows(context.Background(), query, []any{text[:], limit}, func(row *sql.Rows) error {
+		var id any
+		p := transcript.Place{Body: "response"}
+		if err := row.Scan(&id, &p.At); err != nil {
+			return err
+		}
+		p.Exchange = unpackID(id)
+		places = append(places, p)
+		return nil
+	})
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return nil, fmt.Errorf("read prompts: %w", err)
+	}
+	return places, nil
+}

@@ -4,11 +4,10 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -112,26 +111,53 @@ func (k *linker) runOf(parent *transcript.Exchange, caller *transcript.Exchange)
 	case parent != nil:
 		return parent.Link.Run, nil
 	}
+	run, name, err := k.named()
+	if err != nil {
+		return "", err
+	}
+	if run != "" {
+		l.By, l.Evidence = "session", name
+		return run, nil
+	}
+	if caller != nil {
+		l.By, l.Evidence = "prompt", fmt.Sprintf("its first message is what a call of x%d passed on", caller.N)
+		return caller.Link.Run, nil
+	}
+	begun, err := k.tx.NewRun(k.d.exchange.StartedAt)
+	if err != nil {
+		return "", err
+	}
+	return begun.ID, nil
+}
+
+// named gives the run that one of the client's names means, "" if none does. A
+// run that nothing was in before is none: it is this exchange that begins it.
+func (k *linker) named() (run, name string, err error) {
 	for _, name := range k.names() {
 		run, err := k.tx.RunByKey(name)
 		if errors.Is(err, transcript.ErrNotFound) {
 			continue
 		}
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
-		l.By, l.Evidence = "session", name
-		return run.ID, nil
+		for _, err := range k.earlier(run.ID, 1) {
+			if err != nil {
+				return "", "", err
+			}
+			return run.ID, name, nil
+		}
 	}
-	if caller != nil {
-		l.By, l.Evidence = "prompt", fmt.Sprintf("its first message is what a call of x%d passed on", caller.N)
-		return caller.Link.Run, nil
+	return "", "", nil
+}
+
+// earlier lists what was in a run before this exchange, newest first. A run
+// without an id is one that is still to be made.
+func (k *linker) earlier(run string, limit int) iter.Seq2[*transcript.Exchange, error] {
+	if run == "" {
+		return func(func(*transcript.Exchange, error) bool) {}
 	}
-	run, err := k.tx.NewRun(k.d.exchange.StartedAt)
-	if err != nil {
-		return "", err
-	}
-	return run.ID, nil
+	return k.tx.Exchanges(k.ctx, transcript.Filter{Run: run, Before: k.d.exchange.N, Limit: limit})
 }
 
 // setAgent finds the agent that made the exchange, or makes it.
@@ -145,11 +171,11 @@ func (k *linker) setAgent(parent, caller *transcript.Exchange) error {
 		return k.continues(parent.Link.Agent, parent)
 	}
 	if k.id.Agent != "" {
-		a, err := k.tx.AgentByKey(k.id.Agent)
-		if err == nil && a.Run == l.Run {
+		a, err := k.tx.AgentByKey(l.Run, k.id.Agent)
+		if err == nil {
 			return k.known(a, parent)
 		}
-		if err != nil && !errors.Is(err, transcript.ErrNotFound) {
+		if !errors.Is(err, transcript.ErrNotFound) {
 			return err
 		}
 	}
@@ -212,14 +238,11 @@ func (k *linker) starts(caller *transcript.Exchange) error {
 }
 
 func (k *linker) newAgent(a transcript.Agent) error {
-	id, err := uuid.NewV7()
-	if err != nil {
-		return fmt.Errorf("make agent id: %w", err)
-	}
 	l := &k.d.exchange.Link
-	a.ID, a.Run = id.String(), l.Run
+	a.Run = l.Run
+	err := k.tx.PutAgent(&a)
 	l.Agent, l.Step, l.Attempt = a.ID, 1, 1
-	return k.tx.PutAgent(&a)
+	return err
 }
 
 func (k *linker) mainAgent(run string) (*transcript.Agent, error) {
@@ -236,11 +259,11 @@ func (k *linker) mainAgent(run string) (*transcript.Agent, error) {
 }
 
 func (k *linker) lastStep(agent string) (int, error) {
-	for e, err := range k.tx.Exchanges(k.ctx, transcript.Filter{Run: k.d.exchange.Link.Run}) {
+	for e, err := range k.earlier(k.d.exchange.Link.Run, 0) {
 		if err != nil {
 			return 0, err
 		}
-		if e.Link.Agent == agent {
+		if e.Link.Agent == agent && !slices.Contains(k.aside, e.ID) {
 			return e.Link.Step, nil
 		}
 	}
@@ -256,7 +279,7 @@ func (k *linker) beside() (bool, error) {
 		return false, nil
 	}
 	plain := e.Tools == 0 && e.Calls == 0
-	for other, err := range k.tx.Exchanges(k.ctx, transcript.Filter{Run: e.Link.Run}) {
+	for other, err := range k.earlier(e.Link.Run, 0) {
 		if err != nil {
 			return false, err
 		}
@@ -276,6 +299,7 @@ func (k *linker) beside() (bool, error) {
 				if err := k.tx.SetSide(other.ID); err != nil {
 					return false, err
 				}
+				k.aside = append(k.aside, other.ID)
 			}
 		}
 	}
@@ -332,19 +356,37 @@ func (k *linker) called(caller *transcript.Exchange, at string) (bool, error) {
 	if k.run != "" {
 		return caller.Link.Run == k.run, nil
 	}
-	for _, name := range k.names() {
-		run, err := k.tx.RunByKey(name)
-		if errors.Is(err, transcript.ErrNotFound) {
-			continue
-		}
-		return err == nil && run.ID == caller.Link.Run, err
+	run, _, err := k.named()
+	if err != nil || run != "" {
+		return run == caller.Link.Run, err
 	}
 	calls, err := k.tx.Calls(k.ctx, []string{caller.ID})
 	if err != nil {
 		return false, err
 	}
 	i := slices.IndexFunc(calls, func(c transcript.CallRow) bool { return c.At == at })
-	return i >= 0 && len(calls[i].Results) == 0, nil
+	if i < 0 {
+		return false, nil
+	}
+	answered, err := k.answered(&calls[i])
+	return !answered, err
+}
+
+// answered tells whether a call had a result before this exchange came.
+func (k *linker) answered(call *transcript.CallRow) (bool, error) {
+	for _, r := range call.Results {
+		e, err := k.tx.Exchange(k.ctx, r.Exchange)
+		if errors.Is(err, transcript.ErrNotFound) { // removed since
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		if n := k.d.exchange.N; n == 0 || e.N < n {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // firstTexts are the texts of the user's messages before anything was

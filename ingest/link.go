@@ -17,12 +17,13 @@ const byResponse = "previous_response_id"
 
 // linker finds the exchange that one continues.
 type linker struct {
-	ctx  context.Context
-	tx   transcript.Tx
-	d    *decoded
-	id   transcript.Identity // what the client says of itself
-	run  string              // of the label that the exchange came with, "" for none
-	call *transcript.Place   // the call that started the agent, once it is found
+	ctx   context.Context
+	tx    transcript.Tx
+	d     *decoded
+	id    transcript.Identity // what the client says of itself
+	run   string              // of the label that the exchange came with, "" for none
+	aside []string            // exchanges that turned out to be side calls
+	call  *transcript.Place   // the call that started the agent, once it is found
 }
 
 // link finds the exchange that this one continues and sets its place in the

@@ -86,10 +86,12 @@ func rederive(ctx context.Context, past transcript.Past, old *transcript.Exchang
 	} else if parent, err = link(ctx, dr, d); err != nil {
 		return nil, err
 	}
+	dr.keepSide(d)
 	if l := &e.Link; allow.choice && !gone && parent != nil && l.By == old.Link.By && l.Shared == old.Link.Shared && l.By != byResponse {
 		if stored, err := past.Exchange(ctx, old.Link.Parent); err == nil && stored.N < old.N {
 			parent = stored
 			l.Parent, l.Evidence, l.Run = stored.ID, old.Link.Evidence, old.Link.Run
+			l.Agent, l.Step, l.Attempt, l.Side = old.Link.Agent, old.Link.Step, old.Link.Attempt, old.Link.Side
 		}
 	}
 	e.Results = len(newResults(d))
@@ -113,6 +115,16 @@ func keepLink(d *decoded, stored transcript.Link) {
 	}
 	place(d, transcript.Node{}, 0, transcript.Chain(transcript.Node{}, d.keys))
 	l.Run, l.Parent, l.By, l.Evidence, l.Shared = stored.Run, stored.Parent, stored.By, stored.Evidence, stored.Shared
+	l.Agent, l.Step, l.Attempt, l.Side = stored.Agent, stored.Step, stored.Attempt, stored.Side
+}
+
+// keepSide leaves a first request aside that a later one has put there.
+func (d *draft) keepSide(now *decoded) {
+	e := now.exchange
+	if d.old.Link.Side && e.Link.Parent == "" && e.Tools == 0 && e.Calls == 0 {
+		e.Link.Side, e.Link.Agent, e.Link.Step, e.Link.Attempt = true, "", 0, 0
+		d.newAgent = nil
+	}
 }
 
 // draft is a transaction about one stored exchange that keeps what would be
@@ -123,7 +135,10 @@ type draft struct {
 	old            *transcript.Exchange
 	exchange       *transcript.Exchange
 	calls, brought []transcript.CallRow
-	needsRun       bool // it begins a run that is not there yet
+	needsRun       bool              // it begins a run that is not there yet
+	aside          []string          // exchanges that turned out to be side calls
+	names          []string          // what the client calls its run
+	newAgent       *transcript.Agent // it begins an agent that is not there yet
 }
 
 var errDraft = errors.New("not a part of deriving again")
@@ -136,6 +151,54 @@ func (d *draft) PutDerived(*transcript.Exchange, []transcript.CallRow, []transcr
 	return errDraft
 }
 func (d *draft) PutBody(iter.Seq2[[]byte, error]) (transcript.BodyID, error) { return 0, errDraft }
+
+// PutPrompt has nothing to do: what calls passed on was noted when they came.
+func (d *draft) PutPrompt(transcript.Key, string, string) error { return nil }
+
+// SetSide keeps what turned out to stand aside.
+func (d *draft) SetSide(exchange string) error {
+	d.aside = append(d.aside, exchange)
+	return nil
+}
+
+// BindRun keeps the name for a run that is another now.
+func (d *draft) BindRun(key, _ string) error {
+	d.names = append(d.names, key)
+	return nil
+}
+
+// PutAgent gives the agent that the exchange began when it came, if it did.
+func (d *draft) PutAgent(a *transcript.Agent) error {
+	stored, err := d.Agent(d.ctx, d.old.Link.Agent)
+	if err != nil && !errors.Is(err, transcript.ErrNotFound) {
+		return err
+	}
+	if err == nil && stored.Run == a.Run && stored.Key == a.Key && stored.Main == a.Main {
+		begun, err := d.begunBefore(stored)
+		if err != nil {
+			return err
+		}
+		if !begun {
+			a.ID = stored.ID
+			return nil
+		}
+	}
+	d.newAgent = a
+	return nil
+}
+
+// begunBefore tells whether somebody else made an agent's first step.
+func (d *draft) begunBefore(a *transcript.Agent) (bool, error) {
+	for e, err := range d.Exchanges(d.ctx, transcript.Filter{Run: a.Run, Before: d.old.N}) {
+		if err != nil && !errors.Is(err, transcript.ErrDamaged) {
+			return false, err
+		}
+		if err == nil && e.Link.Agent == a.ID {
+			return true, nil
+		}
+	}
+	return false, nil
+}
 
 // RunByLabel gives the run that the exchange is in: its label does not change.
 func (d *draft) RunByLabel(string, time.Time) (*transcript.Run, error) {

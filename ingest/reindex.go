@@ -193,6 +193,23 @@ func (r *reindexer) one(tx transcript.Tx, d *decoded, allow lenience, did *Reind
 		}
 		dr.exchange.Link.Run = run.ID
 	}
+	for _, name := range dr.names {
+		if err := tx.BindRun(name, dr.exchange.Link.Run); err != nil {
+			return err
+		}
+	}
+	if dr.newAgent != nil {
+		dr.newAgent.Run = dr.exchange.Link.Run
+		if err := tx.PutAgent(dr.newAgent); err != nil {
+			return err
+		}
+		dr.exchange.Link.Agent = dr.newAgent.ID
+	}
+	for _, id := range dr.aside {
+		if err := tx.SetSide(id); err != nil {
+			return err
+		}
+	}
 	return tx.PutDerived(dr.exchange, dr.calls, dr.brought)
 }
 

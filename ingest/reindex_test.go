@@ -90,6 +90,17 @@ func variety(t *testing.T, db *store.DB) {
 	next("/v1/chat/completions", chatAsk, stream, func(c *transcript.Capture) { c.Outcome = transcript.UpstreamReset })
 	next("/elsewhere", `{"a":1}`, "no JSON \x00\xff")
 	next("/v1/chat/completions", "", "", func(c *transcript.Capture) { c.Request = broken(200) })
+	header := func(lines ...string) func(*transcript.Capture) {
+		return func(c *transcript.Capture) { with(c, lines...) }
+	}
+	session := header("X-Session-Id: ses_1") // a title, then the agent
+	next("/v1/chat/completions", chatRequest(user("Make a title")), chatAnswer, session)
+	next("/v1/chat/completions", strings.Replace(chatRequest(user("Do it")), `{"model"`, `{"tools":[{"type":"function","function":{"name":"f"}}],"model"`, 1), chatCall, session)
+	main, sub := header("X-Claude-Code-Session-Id: s"), header("X-Claude-Code-Session-Id: s", "X-Claude-Code-Agent-Id: a")
+	next(messagesPath, messagesRequest(ask("Compare both")), messagesAnswer(use("toolu_1", "Task", `{"prompt":"Study module A"}`), use("toolu_2", "Task", `{"prompt":"Study module B"}`)), main)
+	next(messagesPath, messagesRequest(ask("Study module A")), messagesAnswer(`{"type":"text","text":"big"}`), sub)
+	next(messagesPath, messagesRequest(ask("Study module B")), messagesAnswer(`{"type":"text","text":"small"}`), main)
+	next(messagesPath, messagesRequest(ask("Something else in this session")), messagesAnswer(`{"type":"text","text":"fine"}`), main)
 	for _, id := range []string{"call_x9y8z7w6", "call_q1w2e3r4"} { // a client that rewrites its history
 		next("/v1/chat/completions", chatRequest(user("Go")), chatAnswerWith(chatCalls(id)...))
 		next("/v1/chat/completions", chatRequest(user("Rewritten"), assistant(chatCalls(id)...), tool(id, "ok")), chatAnswer)
@@ -132,14 +143,14 @@ func TestReindex_ChangesNothingThatIsRight(t *testing.T) {
 }
 
 // spoil replaces all that is derived, as another version might have derived it.
-// The runs stay.
+// Runs and agents stay: their ids come from nowhere else.
 func spoil(t *testing.T, db *store.DB) {
 	t.Helper()
 	for _, e := range everything(t, db).Exchanges {
 		bad := *e
 		bad.Dialect, bad.Model, bad.ResponseID, bad.Usage, bad.Preview = "old", "old", "old", nil, "old"
 		bad.Calls, bad.Results, bad.Warnings, bad.Timing.FirstToken = 7, 7, []string{"old"}, 0
-		bad.Link = transcript.Link{Run: e.Link.Run, Labelled: e.Link.Labelled, OutNode: transcript.Node{1}, InNode: transcript.Node{2}}
+		bad.Link = transcript.Link{Run: e.Link.Run, Labelled: e.Link.Labelled, Agent: e.Link.Agent, OutNode: transcript.Node{1}, InNode: transcript.Node{2}}
 		err := db.Update(t.Context(), func(tx transcript.Tx) error {
 			return tx.PutDerived(&bad, []transcript.CallRow{{At: "/old", CallID: "old"}}, nil)
 		})
@@ -189,8 +200,13 @@ func TestReindex_SortsRuns(t *testing.T) {
 	}
 	reindex(t, db)
 	got := everything(t, db)
-	renamed := map[string]string{}
+	renamed, agents := map[string]string{}, map[string]string{}
 	for i, e := range got.Exchanges {
+		if to, ok := agents[e.Link.Agent]; ok && to != want.Exchanges[i].Link.Agent {
+			t.Errorf("x%d is of an agent with others", e.N)
+		}
+		agents[e.Link.Agent] = want.Exchanges[i].Link.Agent
+		e.Link.Agent = want.Exchanges[i].Link.Agent
 		if to, ok := renamed[e.Link.Run]; ok && to != want.Exchanges[i].Link.Run {
 			t.Errorf("x%d is in a run with others", e.N)
 		}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/google/uuid"
+
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -57,15 +59,25 @@ func (r *reader) agents(ctx context.Context, where string, args ...any) ([]trans
 	return list, nil
 }
 
-// AgentByKey gives the agent that a client calls by that name.
-func (t *tx) AgentByKey(key string) (*transcript.Agent, error) {
-	return t.agent(context.Background(), key, "WHERE client_key = ?", key)
+// AgentByKey gives the agent of a run that a client calls by that name.
+func (p *past) AgentByKey(run, key string) (*transcript.Agent, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	return p.agent(context.Background(), key, "WHERE run = ? AND client_key = ?", packID(run), key)
 }
 
 // PutAgent stores a new agent.
 func (t *tx) PutAgent(a *transcript.Agent) error {
 	if err := t.open(); err != nil {
 		return err
+	}
+	if a.ID == "" {
+		id, err := uuid.NewV7()
+		if err != nil {
+			return fmt.Errorf("make agent id: %w", err)
+		}
+		a.ID = id.String()
 	}
 	var exchange, at any
 	if a.ParentCall != nil {
@@ -80,8 +92,11 @@ func (t *tx) PutAgent(a *transcript.Agent) error {
 }
 
 // RunByKey gives the run that a client's own name belongs to.
-func (t *tx) RunByKey(key string) (*transcript.Run, error) {
-	return t.run(context.Background(), key, selectRun+"WHERE id = (SELECT run FROM run_key WHERE client_key = ?)", key)
+func (p *past) RunByKey(key string) (*transcript.Run, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	return p.run(context.Background(), key, selectRun+"WHERE id = (SELECT run FROM run_key WHERE client_key = ?)", key)
 }
 
 // BindRun makes a client's own name mean that run, unless it means one.
@@ -89,7 +104,8 @@ func (t *tx) BindRun(key, run string) error {
 	if err := t.open(); err != nil {
 		return err
 	}
-	if _, err := t.st.exec("INSERT OR IGNORE INTO run_key (client_key, run) VALUES (?, ?)", key, packID(run)); err != nil {
+	if _, err := t.st.exec(`INSERT INTO run_key (client_key, run) VALUES (?, ?)
+		ON CONFLICT (client_key) DO UPDATE SET run = excluded.run WHERE NOT EXISTS (SELECT 1 FROM run WHERE id = run_key.run)`, key, packID(run)); err != nil {
 		return fmt.Errorf("store name of run: %w", err)
 	}
 	return nil
@@ -119,20 +135,20 @@ func (t *tx) PutPrompt(text transcript.Key, exchange, at string) error {
 }
 
 // Prompted gives the calls that passed that text on, newest first.
-func (t *tx) Prompted(text transcript.Key, limit int) ([]transcript.Place, error) {
-	if err := t.open(); err != nil {
+func (p *past) Prompted(text transcript.Key, limit int) ([]transcript.Place, error) {
+	if err := p.check(); err != nil {
 		return nil, err
 	}
 	var places []transcript.Place
-	const query = "SELECT e.id, p.at FROM prompt p JOIN exchange e ON e.n = p.n WHERE p.text = ? ORDER BY p.n DESC, p.at LIMIT ?"
-	err := t.st.rows(context.Background(), query, []any{text[:], limit}, func(row *sql.Rows) error {
+	const query = "SELECT e.id, p.at FROM prompt p JOIN exchange e ON e.n = p.n WHERE p.text = ? AND p.n < ? ORDER BY p.n DESC, p.at LIMIT ?"
+	err := p.st.rows(context.Background(), query, []any{text[:], p.before, limit}, func(row *sql.Rows) error {
 		var id any
-		p := transcript.Place{Body: "response"}
-		if err := row.Scan(&id, &p.At); err != nil {
+		place := transcript.Place{Body: "response"}
+		if err := row.Scan(&id, &place.At); err != nil {
 			return err
 		}
-		p.Exchange = unpackID(id)
-		places = append(places, p)
+		place.Exchange = unpackID(id)
+		places = append(places, place)
 		return nil
 	})
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {

@@ -147,6 +147,15 @@ type Past interface {
 	ByResponseID(id string) (*Exchange, error)
 	// Extended tells whether some exchange continues the one with that id.
 	Extended(id string) (bool, error)
+	// RunByKey gives the run that a client's own name of a session or agent
+	// belongs to, whenever that was learnt; ErrNotFound if none does.
+	RunByKey(key string) (*Run, error)
+	// AgentByKey gives the agent of a run that a client calls by that name,
+	// whenever that was learnt. ErrNotFound if there is none.
+	AgentByKey(run, key string) (*Agent, error)
+	// Prompted gives the calls that passed that text on, newest first, at most
+	// limit.
+	Prompted(text Key, limit int) ([]Place, error)
 }
 
 // CallRow is one tool call of an answer and the result that a later request
@@ -183,23 +192,15 @@ type Tx interface {
 	RunByLabel(label string, at time.Time) (*Run, error)
 	// NewRun makes a run.
 	NewRun(at time.Time) (*Run, error)
-	// RunByKey gives the run that a client's own name of a session or agent
-	// belongs to; ErrNotFound if none does.
-	RunByKey(key string) (*Run, error)
-	// BindRun makes a client's own name mean that run, unless it means one.
+	// BindRun makes a client's own name mean that run, unless it means one that
+	// is there.
 	BindRun(key, run string) error
-	// AgentByKey gives the agent that a client calls by that name. ErrNotFound
-	// if there is none.
-	AgentByKey(key string) (*Agent, error)
-	// PutAgent stores a new agent.
+	// PutAgent stores a new agent and gives it an id if it has none.
 	PutAgent(a *Agent) error
 	// SetSide makes a stored exchange a side call: it leaves its agent.
 	SetSide(exchange string) error
 	// PutPrompt notes a text that an answer's call at that place passed on.
 	PutPrompt(text Key, exchange, at string) error
-	// Prompted gives the calls that passed that text on, newest first, at most
-	// limit.
-	Prompted(text Key, limit int) ([]Place, error)
 	// PutCall stores one call of an answer.
 	PutCall(c CallRow) error
 	// PutResult stores a result for the call at that place in that exchange.

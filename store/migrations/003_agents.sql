@@ -11,13 +11,13 @@ CREATE TABLE agent (
   n             INTEGER PRIMARY KEY,
   id            ANY     NOT NULL UNIQUE,
   run           ANY     NOT NULL,
-  client_key    TEXT    UNIQUE,
+  client_key    TEXT,                -- what the client calls it
   main          INTEGER NOT NULL,
   call_exchange ANY,                -- the call that started it
   call_at       TEXT,
   evidence      TEXT    NOT NULL
 ) STRICT;
-CREATE INDEX agent_run ON agent (run);
+CREATE UNIQUE INDEX agent_run ON agent (run, client_key); -- those without a name are all different
 
 CREATE TABLE run_key (
   client_key TEXT PRIMARY KEY,

@@ -172,12 +172,12 @@ func agents(t *testing.T, s transcript.Store) {
 		t.Errorf("no such agent: %v", err)
 	}
 	update(t, s, func(tx transcript.Tx) error {
-		byKey, err := tx.AgentByKey(a.Key)
+		byKey, err := tx.AgentByKey(run.ID, a.Key)
 		if err != nil {
 			return err
 		}
 		same(t, "agent by key", *byKey, a)
-		if _, err := tx.AgentByKey("nobody"); !errors.Is(err, transcript.ErrNotFound) {
+		if _, err := tx.AgentByKey(id(99), a.Key); !errors.Is(err, transcript.ErrNotFound) {
 			t.Errorf("no such key: %v", err)
 		}
 		bound, err := tx.RunByKey("k")

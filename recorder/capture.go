@@ -34,14 +34,18 @@ type capture struct {
 	closed  bool
 }
 
-// begin starts to record an exchange. It gives nil, and counts the loss, if
-// nothing can be recorded now.
+// begin starts to record an exchange. It gives nil, and counts it, if nothing
+// can or shall be recorded now.
 func (s *Spool) begin(now func() time.Time, r *redact.Redactor) *capture {
 	if s == nil {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.stats.Paused {
+		s.stats.Skipped++
+		return nil
+	}
 	full := s.opts.MaxBytes > 0 && s.stats.BacklogBytes >= s.opts.MaxBytes
 	if s.closed || full || s.stuck.Load() >= maxStuck {
 		s.lose(full)

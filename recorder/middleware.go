@@ -13,7 +13,7 @@ import (
 func Middleware(next http.Handler, opts Options) http.Handler {
 	opts.fill()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := opts.Spool.begin(opts.Now, opts.Redact)
+		c := opts.capture(r, r.URL.Path)
 		if c == nil {
 			next.ServeHTTP(w, r)
 			return

@@ -34,6 +34,9 @@ type Options struct {
 	Now    func() time.Time // nil: time.Now
 	Log    *slog.Logger     // nil: no log
 
+	ExcludePaths   []string // paths that pass unrecorded: patterns of path.Match, or beginnings if they end in /
+	ExcludeHeaders []string // requests that pass unrecorded: those with that header ("Name"), or with that value ("Name: value")
+
 	// The rest is for NewProxy alone.
 
 	Upstreams    []Upstream                            // none: the well-known providers, by name and by path

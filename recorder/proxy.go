@@ -58,19 +58,20 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if strings.HasPrefix(path, "/_retake/") {
-		p.own(w, path)
+		p.own(w, r, path)
 		return
 	}
-	up, path := p.routes.find(path)
+	asked := path
+	up, path := p.routes.find(asked)
 	if up == nil || r.Method == http.MethodConnect {
 		apologise(w, http.StatusNotFound, apology{Type: "not_found", Message: "no upstream takes this path", Routes: p.routes.list})
 		return
 	}
 	if upgrade(r.Header) != "" {
-		p.upgrade(w, r, up, path)
+		p.upgrade(w, r, up, asked, path)
 		return
 	}
-	newRelay(p, w, r, up, path).serve()
+	newRelay(p, w, r, up, asked, path).serve()
 }
 
 // Close cuts what is in flight, as outcome RecorderStopped, and the idle

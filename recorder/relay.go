@@ -23,6 +23,7 @@ type relay struct {
 	w    http.ResponseWriter
 	in   *http.Request
 	up   *upstream
+	ask  string // path that the client asked for
 	path string // at the upstream
 	url  string // as recorded
 
@@ -51,8 +52,8 @@ type relay struct {
 // way is over.
 type step func(*relay) step
 
-func newRelay(p *Proxy, w http.ResponseWriter, r *http.Request, up *upstream, path string) *relay {
-	x := &relay{p: p, w: w, in: r, up: up, path: path, done: make(chan struct{})}
+func newRelay(p *Proxy, w http.ResponseWriter, r *http.Request, up *upstream, asked, path string) *relay {
+	x := &relay{p: p, w: w, in: r, up: up, ask: asked, path: path, done: make(chan struct{})}
 	x.url = recordedURL(up, path, r)
 	x.watch.taken = x.goOn
 	x.body.x = x
@@ -131,7 +132,7 @@ func (x *relay) begin() step {
 	o := &x.p.opts
 	x.stage.buffers = x.p.buffers
 	x.stage.grow(0)
-	if x.c = o.Spool.begin(o.Now, o.Redact); x.c != nil {
+	if x.c = o.capture(x.in, x.ask); x.c != nil {
 		x.stage.c, x.stage.record = x.c, true
 		b := o.begin(x.in.Context(), x.c, x.in)
 		b.URL, b.Upstream = x.url, x.up.name

@@ -62,9 +62,11 @@ type SpoolOptions struct {
 
 // Stats counts what a spool did since it was opened.
 type Stats struct {
-	Recorded     int64 `json:"recorded"`      // exchanges recorded whole
-	Lossy        int64 `json:"lossy"`         // exchanges recorded in part
-	Lost         int64 `json:"lost"`          // exchanges not recorded
+	Recorded     int64 `json:"recorded"` // exchanges recorded whole
+	Lossy        int64 `json:"lossy"`    // exchanges recorded in part
+	Lost         int64 `json:"lost"`     // exchanges not recorded
+	Skipped      int64 `json:"skipped"`  // exchanges not recorded by choice: paused or excluded
+	Paused       bool  `json:"paused"`
 	InFlight     int   `json:"in_flight"`     // exchanges being recorded
 	Backlog      int   `json:"backlog"`       // records not released yet
 	BacklogBytes int64 `json:"backlog_bytes"` // what they take up

@@ -30,7 +30,7 @@ type recordingTransport struct {
 }
 
 func (t *recordingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	c := t.opts.Spool.begin(t.opts.Now, t.opts.Redact)
+	c := t.opts.capture(r, r.URL.Path)
 	if c == nil {
 		return t.base.RoundTrip(r)
 	}

@@ -37,7 +37,7 @@ type tunnel struct {
 // upgrade relays a request that wants to leave HTTP. WebSockets to models are
 // refused with a 426, at which clients fall back to HTTP, unless they are to be
 // relayed.
-func (p *Proxy) upgrade(w http.ResponseWriter, r *http.Request, up *upstream, path string) {
+func (p *Proxy) upgrade(w http.ResponseWriter, r *http.Request, up *upstream, asked, path string) {
 	protocol := upgrade(r.Header)
 	if strings.EqualFold(protocol, "websocket") && webSocketPath(path) && !p.opts.WebSockets {
 		apologise(w, http.StatusUpgradeRequired, apology{Type: "websocket_refused",
@@ -50,7 +50,7 @@ func (p *Proxy) upgrade(w http.ResponseWriter, r *http.Request, up *upstream, pa
 	t.call.by(cancel)
 	p.enter(t)
 	defer p.leave(t)
-	if c := p.opts.Spool.begin(p.opts.Now, p.opts.Redact); c != nil {
+	if c := p.opts.capture(r, asked); c != nil {
 		t.a = newAside(c)
 		b := p.opts.begin(ctx, c, r)
 		b.URL, b.Upstream = recordedURL(up, path, r), up.name

@@ -94,6 +94,14 @@ func (d *decoded) plain(m *transcript.Message, p pieces) []byte {
 	return text
 }
 
+// key is the key of an input item.
+func (d *decoded) key(i int) transcript.Key {
+	if n := d.where[i]; n >= 0 {
+		return d.keys[n]
+	}
+	return transcript.KeyOf(&d.turn.Input[i])
+}
+
 // chainIndex numbers the items that are in the chain; -1 for the others.
 func chainIndex(items []transcript.Item) []int {
 	where := make([]int, len(items))

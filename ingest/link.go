@@ -227,7 +227,7 @@ func (k *linker) byCall(parent *transcript.Exchange) (*transcript.Exchange, erro
 			continue
 		}
 		tried++
-		found, err := k.tx.Callers(transcript.KeyOf(&items[i]), candidates)
+		found, err := k.tx.Callers(k.d.key(i), candidates)
 		if err != nil {
 			return nil, err
 		}

@@ -75,7 +75,7 @@ func (r *results) put() error {
 		if items[i].Kind != transcript.ToolCall || items[i].ServerSide {
 			continue
 		}
-		row, asked, err := r.callers.byKey(transcript.KeyOf(&items[i]))
+		row, asked, err := r.callers.byKey(r.d.key(i))
 		if err != nil {
 			return err
 		}

@@ -92,6 +92,9 @@ func (k *linker) mayJoin(e *transcript.Exchange) (bool, error) {
 		return true, nil
 	}
 	a, err := k.tx.Agent(k.ctx, e.Link.Agent)
+	if errors.Is(err, transcript.ErrNotFound) {
+		return true, nil
+	}
 	if err != nil {
 		return false, err
 	}

@@ -30,3 +30,14 @@ CREATE TABLE prompt (
   at       TEXT    NOT NULL, -- where the call is
   PRIMARY KEY (text, n, at)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX prompt_n ON prompt (n);
+CREATE INDEX run_key_run ON run_key (run);
+
+-- What names a run, or was passed on by an exchange, goes with it.
+CREATE TRIGGER run_gone AFTER DELETE ON run BEGIN
+  DELETE FROM agent WHERE run = OLD.id;
+  DELETE FROM run_key WHERE run = OLD.id;
+END;
+CREATE TRIGGER exchange_gone AFTER DELETE ON exchange BEGIN
+  DELETE FROM prompt WHERE n = OLD.n;
+END;

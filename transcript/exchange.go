@@ -131,7 +131,7 @@ type Link struct {
 	Attempt  int    // which attempt at the step, from 1
 	Side     bool   // a call beside the agents: a title, a probe, a token count …
 	Parent   string // id of the exchange whose history this one extends
-	By       string // "previous_response_id", "history", "call", "label" or ""
+	By       string // "previous_response_id", "history", "call", "attempt", "session", "prompt", "label" or ""
 	Evidence string // in words, e.g. "12 items of x34's history and output"
 	Shared   int    // how many items of the input the parent's history already held
 	InLen    int    // chain items in the full history up to and including the input

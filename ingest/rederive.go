@@ -147,6 +147,11 @@ func (d *draft) HasExchange(string) (bool, error)       { return false, errDraft
 func (d *draft) PutExchange(*transcript.Exchange) error { return errDraft }
 func (d *draft) PutTake(*transcript.Take) error         { return errDraft }
 func (d *draft) SetNote(string, string) error           { return errDraft }
+func (d *draft) DropTexts(string) error                 { return errDraft }
+func (d *draft) DropAllTexts() error                    { return errDraft }
+func (d *draft) PutTexts(transcript.SearchTexts) (bool, error) {
+	return false, errDraft
+}
 func (d *draft) PutDerived(*transcript.Exchange, []transcript.CallRow, []transcript.CallRow) error {
 	return errDraft
 }

@@ -287,7 +287,7 @@ func TestBody_EqualPiecesAreStoredOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if info, err := os.Stat(path); err != nil || info.Size() > 1<<20 {
+	if info, err := os.Stat(path); err != nil || info.Size() > 5<<18 {
 		t.Errorf("the file: %v, %v", info.Size(), err)
 	}
 }

@@ -15,11 +15,12 @@ import (
 
 // What lookup finds. The numbers are part of the keys in the file.
 const (
-	findSegment    = 1 // by its bytes: a segment id
-	findOutNode    = 2 // by the node after its output: an exchange's number
-	findInNode     = 3 // by the node of its input: an exchange's number
-	findResponseID = 4 // an exchange's number
-	findCall       = 5 // by the key of its item: a call's id
+	findSegment    = 1   // by its bytes: a segment id
+	findOutNode    = 2   // by the node after its output: an exchange's number
+	findInNode     = 3   // by the node of its input: an exchange's number
+	findResponseID = 4   // an exchange's number
+	findCall       = 5   // by the key of its item: a call's id
+	findText       = 100 // by what it says: of search_text.same alone
 )
 
 // maxRecentLookups is how many entries may lie in lookup_recent.

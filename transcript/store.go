@@ -91,6 +91,7 @@ type Take struct {
 
 // Reader reads what is stored. Its results belong to the caller.
 type Reader interface {
+	SearchReader
 	// Exchange gives the exchange with that id. ErrNotFound if there is none.
 	Exchange(ctx context.Context, id string) (*Exchange, error)
 	// ExchangeN gives the exchange with that number. ErrNotFound if there is none.
@@ -181,6 +182,7 @@ type ResultRow struct {
 // Tx is one transaction of the only writer. It sees its own writes.
 type Tx interface {
 	Past
+	SearchWriter
 	// HasExchange tells whether the exchange is stored already.
 	HasExchange(id string) (bool, error)
 	// PutBody stores the pieces of a body in order; equal pieces are stored

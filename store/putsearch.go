@@ -1,0 +1,256 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// makeIndex is apart from the migrations: a build without FTS5 cannot do it.
+// Terms hold no white space; "ascii" parts what it gets there and nowhere else.
+const makeIndex = `CREATE VIRTUAL TABLE IF NOT EXISTS search_index USING fts5(
+	terms, content = '', contentless_delete = 1, detail = none, tokenize = "ascii tokenchars '.!='")`
+
+// searchState is the row of that name.
+type searchState struct{ done, next, partOf, part int64 }
+
+func (t *tx) searchState() (s searchState, err error) {
+	err = t.st.row(context.Background(), "SELECT done, next, part_of, part FROM search_state", nil, &s.done, &s.next, &s.partOf, &s.part)
+	return s, err
+}
+
+// PutTexts indexes a part of an exchange.
+func (t *tx) PutTexts(p transcript.SearchTexts) (bool, error) {
+	if err := t.open(); err != nil {
+		return false, err
+	}
+	able, made, err := t.hasIndex(context.Background())
+	if err == nil && !able {
+		return false, transcript.ErrNoIndex
+	}
+	if err == nil && !made {
+		_, err = t.st.exec(makeIndex)
+	}
+	ok := false
+	if err == nil {
+		ok, err = t.putTexts(&p)
+	}
+	if err != nil {
+		return false, fmt.Errorf("index x%d: %w", p.N, err)
+	}
+	return ok, nil
+}
+
+func (t *tx) putTexts(p *transcript.SearchTexts) (bool, error) {
+	s, err := t.searchState()
+	if err != nil {
+		return false, err
+	}
+	again, err := t.exists("SELECT 1 FROM search_again WHERE exchange = ?", p.N)
+	if err != nil || p.N <= s.done && !again || p.From > 0 && (s.partOf != p.N || s.part != int64(p.From)) {
+		return false, err
+	}
+	if p.From == 0 {
+		if err := t.dropTexts(p.N); err != nil {
+			return false, err
+		}
+	}
+	ids, err := t.idsFor(p, &s)
+	if err != nil {
+		return false, err
+	}
+	for i := range p.Texts {
+		if err := t.putText(p.N, &p.Texts[i], ids+int64(i), ids < s.next); err != nil {
+			return false, err
+		}
+	}
+	if ids >= s.next {
+		s.next = ids + int64(len(p.Texts))
+	}
+	s.partOf, s.part = p.N, int64(p.From+len(p.Texts))
+	if p.Last {
+		s.done, s.partOf, s.part = max(s.done, p.N), 0, 0
+		if p.Whole {
+			_, err = t.st.exec("DELETE FROM search_again WHERE exchange = ?", p.N)
+		}
+	}
+	if err == nil {
+		_, err = t.st.exec("UPDATE search_state SET done = ?, next = ?, part_of = ?, part = ?", s.done, s.next, s.partOf, s.part)
+	}
+	return err == nil, err
+}
+
+// idsFor gives the first of as many free ids as there are texts: the next ones,
+// or, for an exchange that is indexed once more, those before its followers',
+// which keeps ids in the order of exchanges.
+func (t *tx) idsFor(p *transcript.SearchTexts, s *searchState) (int64, error) {
+	if p.N > s.done {
+		return s.next, nil
+	}
+	before, after := int64(0), s.next
+	err := t.st.row(context.Background(), "SELECT id FROM search_text WHERE exchange > ? ORDER BY exchange, id LIMIT 1", []any{p.N}, &after)
+	if err == nil || errors.Is(err, sql.ErrNoRows) {
+		err = t.st.row(context.Background(), "SELECT id FROM search_text WHERE id < ? ORDER BY id DESC LIMIT 1", []any{after}, &before)
+	}
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, err
+	}
+	if after-before > int64(len(p.Texts)) {
+		return before + 1, nil
+	}
+	return s.next, nil
+}
+
+// putText stores one text under an id. A build without FTS5 may have left terms
+// of another text there, if the id was used before.
+func (t *tx) putText(n int64, text *transcript.SearchText, id int64, used bool) error {
+	items, err := t.packItems(text.Items)
+	if err != nil {
+		return err
+	}
+	var same any
+	if text.Same != (transcript.Key{}) {
+		key := t.w.lookup.key(findText, text.Same[:])
+		known, err := t.placeAgain(n, key, items)
+		if known || err != nil {
+			return err
+		}
+		same = key
+	}
+	if used {
+		if _, err := t.st.exec("DELETE FROM search_index WHERE rowid = ?", id); err != nil {
+			return err
+		}
+	}
+	if _, err := t.st.exec("INSERT INTO search_text (id, exchange, items, same) VALUES (?, ?, ?, ?)", id, n, items, same); err != nil {
+		return err
+	}
+	terms := strings.Join(termsOf(transcript.Fold(text.Text), true), " ")
+	_, err = t.st.exec("INSERT INTO search_index (rowid, terms) VALUES (?, ?)", id, terms)
+	return err
+}
+
+// placeAgain notes that an exchange brings a text that is kept already.
+func (t *tx) placeAgain(n, key int64, items []byte) (known bool, err error) {
+	var id, first int64
+	err = t.st.row(context.Background(), "SELECT id, exchange FROM search_text WHERE same = ?", []any{key}, &id, &first)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err == nil && first != n {
+		_, err = t.st.exec("INSERT OR IGNORE INTO search_place (text, exchange, items) VALUES (?, ?, ?)", id, n, items)
+	}
+	return true, err
+}
+
+// DropTexts removes what the index holds of an exchange that is about to be
+// removed. The oldest exchange that continues it is indexed once more, with the
+// history that it resends; if there is none, the oldest that continues the same
+// one, unless that is still there to tell.
+func (t *tx) DropTexts(exchange string) error {
+	if err := t.open(); err != nil {
+		return err
+	}
+	var n int64
+	var parent any
+	err := t.st.row(context.Background(), "SELECT n, parent FROM exchange WHERE id = ?", []any{packID(exchange)}, &n, &parent)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err == nil {
+		err = t.dropTexts(n)
+	}
+	if err == nil {
+		_, err = t.st.exec("DELETE FROM search_again WHERE exchange = ?", n)
+	}
+	if err == nil {
+		_, err = t.st.exec(`INSERT OR IGNORE INTO search_again
+			SELECT coalesce((SELECT min(n) FROM exchange WHERE parent = ?1),
+				(SELECT min(n) FROM exchange WHERE parent = ?2 AND n <> ?3 AND NOT EXISTS (SELECT 1 FROM exchange WHERE id = ?2)), -1)`,
+			packID(exchange), parent, n)
+	}
+	if err == nil {
+		_, err = t.st.exec("DELETE FROM search_again WHERE exchange = -1")
+	}
+	if err != nil {
+		return fmt.Errorf("drop texts of exchange %s: %w", exchange, err)
+	}
+	return nil
+}
+
+// dropTexts removes the texts of an exchange. One that others bring too becomes
+// theirs.
+func (t *tx) dropTexts(n int64) error {
+	var ids []int64
+	err := t.st.rows(context.Background(), "SELECT id FROM search_text WHERE exchange = ?", []any{n}, func(row *sql.Rows) error {
+		var id int64
+		err := row.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := t.st.exec("DELETE FROM search_place WHERE exchange = ?", n); err != nil {
+		return err
+	}
+	able, made, err := t.hasIndex(context.Background())
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		kept, err := t.handOn(id)
+		if err == nil && !kept {
+			_, err = t.st.exec("DELETE FROM search_text WHERE id = ?", id)
+		}
+		if err == nil && !kept && able && made {
+			_, err = t.st.exec("DELETE FROM search_index WHERE rowid = ?", id)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// handOn makes a text that of the next exchange that brings it, if there is one.
+func (t *tx) handOn(id int64) (bool, error) {
+	var n int64
+	var items []byte
+	err := t.st.row(context.Background(), "SELECT exchange, items FROM search_place WHERE text = ? ORDER BY exchange LIMIT 1", []any{id}, &n, &items)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err == nil {
+		_, err = t.st.exec("UPDATE search_text SET exchange = ?, items = ? WHERE id = ?", n, items, id)
+	}
+	if err == nil {
+		_, err = t.st.exec("DELETE FROM search_place WHERE text = ? AND exchange = ?", id, n)
+	}
+	return err == nil, err
+}
+
+// DropAllTexts empties the index.
+func (t *tx) DropAllTexts() error {
+	if err := t.open(); err != nil {
+		return err
+	}
+	able, made, err := t.hasIndex(context.Background())
+	if err == nil && able && made {
+		_, err = t.st.exec("INSERT INTO search_index (search_index) VALUES ('delete-all')")
+	}
+	for _, query := range []string{"DELETE FROM search_text", "DELETE FROM search_place", "DELETE FROM search_tool", "DELETE FROM search_again",
+		"UPDATE search_state SET done = 0, part_of = 0, part = 0"} {
+		if err == nil {
+			_, err = t.st.exec(query)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("empty search index: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,264 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"strings"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// searchPage is how many texts are read at once.
+const searchPage = 64
+
+// Pieces lists the pieces of a body.
+func (r *reader) Pieces(ctx context.Context, id transcript.BodyID) ([]transcript.BodyID, error) {
+	if id == 0 {
+		return nil, nil
+	}
+	ids, err := r.segments(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("list pieces of body %d: %w", id, err)
+	}
+	list := make([]transcript.BodyID, len(ids))
+	for i := range ids {
+		list[i] = bodyOfSegment(ids[i])
+	}
+	return list, nil
+}
+
+// hasIndex tells whether this build can keep the index, and whether there is one.
+func (r *reader) hasIndex(ctx context.Context) (able, made bool, err error) {
+	const query = `SELECT sqlite_compileoption_used('ENABLE_FTS5'), EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'search_index')`
+	if err := r.st.row(ctx, query, nil, &able, &made); err != nil {
+		return false, false, fmt.Errorf("read search index: %w", err)
+	}
+	return able, made, nil
+}
+
+// SearchState tells how far the index is.
+func (r *reader) SearchState(ctx context.Context) (transcript.SearchState, error) {
+	var s transcript.SearchState
+	var last int64
+	able, _, err := r.hasIndex(ctx)
+	if err == nil {
+		err = r.st.row(ctx, "SELECT done, coalesce((SELECT max(n) FROM exchange), 0) FROM search_state", nil, &s.Done, &last)
+	}
+	if err != nil {
+		return s, fmt.Errorf("read search index: %w", err)
+	}
+	s.Index = able
+	list, err := r.Unindexed(ctx, lagCounted)
+	if s.Lag = int64(len(list)); s.Lag == lagCounted {
+		s.Lag = max(s.Lag, last-s.Done)
+	}
+	return s, err
+}
+
+// lagCounted is up to how many exchanges are counted one by one.
+const lagCounted = 1000
+
+// Unindexed lists exchanges that the index does not hold: first those to be
+// indexed once more.
+func (r *reader) Unindexed(ctx context.Context, limit int) ([]transcript.Unindexed, error) {
+	const query = `SELECT a.exchange, 1 FROM search_again a, search_state s WHERE a.exchange <= s.done
+		UNION ALL
+		SELECT * FROM (SELECT n, n IN (SELECT exchange FROM search_again) FROM exchange WHERE n > (SELECT done FROM search_state) ORDER BY n LIMIT ?1)
+		LIMIT ?1`
+	var list []transcript.Unindexed
+	err := r.st.rows(ctx, query, []any{limit}, func(row *sql.Rows) error {
+		var u transcript.Unindexed
+		err := row.Scan(&u.N, &u.Whole)
+		list = append(list, u)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list what is not indexed: %w", err)
+	}
+	return list, nil
+}
+
+// Search gives all items in the index that may match, newest first.
+func (r *reader) Search(ctx context.Context, q transcript.SearchQuery) iter.Seq2[transcript.SearchItem, error] {
+	return func(yield func(transcript.SearchItem, error) bool) {
+		s := searching{reader: r, ctx: ctx, q: &q, tools: map[int64]string{}}
+		if err := s.run(yield); err != nil && !errors.Is(err, errEnough) {
+			if !errors.Is(err, transcript.ErrNoIndex) {
+				err = fmt.Errorf("search: %w", err)
+			}
+			yield(transcript.SearchItem{}, err)
+		}
+	}
+}
+
+// searching is one search.
+type searching struct {
+	*reader
+	ctx    context.Context
+	q      *transcript.SearchQuery
+	filter string // SQL on exchange e; "" for none
+	args   []any
+	tools  map[int64]string
+}
+
+// indexed is a row of search_text.
+type indexed struct {
+	id, exchange int64
+	items        []byte
+	same, fits   bool
+}
+
+func (s *searching) run(yield func(transcript.SearchItem, error) bool) error {
+	able, made, err := s.hasIndex(s.ctx)
+	if err != nil {
+		return err
+	}
+	match := ""
+	if !able {
+		return transcript.ErrNoIndex
+	}
+	if s.q.Text != "" {
+		if match, err = queryOf(s.q); err != nil {
+			return err
+		}
+	}
+	if !made {
+		return nil
+	}
+	s.filter, s.args = exchangeFilter(s.q)
+	for below := int64(math.MaxInt64); ; {
+		page, err := s.page(match, below)
+		if err != nil {
+			return err
+		}
+		for i := range page {
+			if err := s.text(&page[i], yield); err != nil {
+				return err
+			}
+		}
+		if len(page) < searchPage {
+			return nil
+		}
+		below = page[len(page)-1].id
+	}
+}
+
+// page reads the next texts. Of those that are kept once only their own
+// exchange has been held against the filter.
+func (s *searching) page(match string, below int64) ([]indexed, error) {
+	fits, join, where := "1", "", "t.id < ?"
+	var args []any
+	if s.filter != "" {
+		fits, join = s.filter, " CROSS JOIN exchange e ON e.n = t.exchange"
+		args = append(args, s.args...)
+	}
+	from := "search_text t"
+	if match != "" {
+		from, where = "search_index f CROSS JOIN search_text t ON t.id = f.rowid", "f.search_index MATCH ? AND f.rowid < ?"
+		args = append(args, match)
+	}
+	args = append(args, below)
+	query := fmt.Sprintf(`SELECT t.id, t.exchange, t.items, t.same IS NOT NULL, (%s) AS fits FROM %s%s WHERE %s`, fits, from, join, where)
+	if s.filter != "" {
+		query += " AND (fits OR t.same IS NOT NULL)"
+	}
+	query += " ORDER BY t.id DESC LIMIT ?"
+	if match != "" {
+		query = strings.Replace(query, "ORDER BY t.id", "ORDER BY f.rowid", 1)
+	}
+	var page []indexed
+	err := s.st.rows(s.ctx, query, append(args, searchPage), func(row *sql.Rows) error {
+		var t indexed
+		err := row.Scan(&t.id, &t.exchange, &t.items, &t.same, &t.fits)
+		page = append(page, t)
+		return err
+	})
+	return page, err
+}
+
+// exchangeFilter gives the conditions on exchange e.
+func exchangeFilter(q *transcript.SearchQuery) (string, []any) {
+	var where []string
+	var args []any
+	add := func(condition string, values ...any) {
+		where = append(where, condition)
+		args = append(args, values...)
+	}
+	if q.Model != "" {
+		add("e.model IN (SELECT id FROM model WHERE instr(lower(asked), lower(?)) OR instr(lower(answered), lower(?)))", q.Model, q.Model)
+	}
+	if q.Status != [2]int{} {
+		add("e.status BETWEEN ? AND ?", q.Status[0], q.Status[1])
+	}
+	if q.Outcome != "" {
+		add("e.outcome = ?", string(q.Outcome))
+	}
+	if !q.After.IsZero() {
+		add("e.started >= ?", q.After.UnixNano())
+	}
+	if !q.Before.IsZero() {
+		add("e.started < ?", q.Before.UnixNano())
+	}
+	return strings.Join(where, " AND "), args
+}
+
+// text gives the items of a text, the last one first.
+func (s *searching) text(t *indexed, yield func(transcript.SearchItem, error) bool) error {
+	again := 0
+	if t.same {
+		var err error
+		if again, err = s.elsewhere(t); err != nil || !t.fits {
+			return err
+		}
+	}
+	items, tools, err := unpackItems(t.items, t.exchange)
+	if err != nil {
+		return fmt.Errorf("text %d: %w", t.id, err)
+	}
+	for i := len(items) - 1; i >= 0; i-- {
+		it := &items[i]
+		it.Again = again
+		if it.Tool, err = s.tool(tools[i]); err != nil {
+			return err
+		}
+		if s.q.Errors && !it.IsError || s.q.Tool != "" && !strings.Contains(strings.ToLower(it.Tool), strings.ToLower(s.q.Tool)) {
+			continue
+		}
+		if !yield(*it, nil) {
+			return errEnough
+		}
+	}
+	return nil
+}
+
+// elsewhere counts the other exchanges that bring a text. If its own does not
+// pass the filter, the first that does takes its place.
+func (s *searching) elsewhere(t *indexed) (again int, err error) {
+	if err := s.st.row(s.ctx, "SELECT count(*) FROM search_place WHERE text = ?", []any{t.id}, &again); err != nil || t.fits {
+		return again, err
+	}
+	query := "SELECT p.exchange, p.items FROM search_place p JOIN exchange e ON e.n = p.exchange WHERE p.text = ? AND " + s.filter + " ORDER BY p.exchange LIMIT 1"
+	err = s.st.row(s.ctx, query, append([]any{t.id}, s.args...), &t.exchange, &t.items)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	t.fits = err == nil
+	return again, err
+}
+
+func (s *searching) tool(id int64) (string, error) {
+	name, ok := s.tools[id]
+	if ok || id == 0 {
+		return name, nil
+	}
+	err := s.st.row(s.ctx, "SELECT name FROM search_tool WHERE id = ?", []any{id}, &name)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	s.tools[id] = name
+	return name, err
+}

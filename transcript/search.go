@@ -1,0 +1,105 @@
+package transcript
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+)
+
+// ErrNoIndex says that the search index cannot answer: there is none in this
+// build, or the text is too short for it.
+var ErrNoIndex = errors.New("not in the search index")
+
+// Failure is the kind of what an exchange failed with: no item, but found like
+// one.
+const Failure Kind = "error"
+
+// A SearchItem says where an item is that a search may find.
+type SearchItem struct {
+	Exchange int64 // number of the exchange that brought it first
+	Body     string
+	At       string
+	// Piece is the piece of the body (Reader.Pieces) that holds the element with
+	// the item; 0 if it is to be looked for in the whole body.
+	Piece   BodyID
+	Kind    Kind
+	Tool    string // name of the tool that is called, defined or answers
+	IsError bool
+	// Again is how many more exchanges brought the same, of a text that is kept
+	// once (SearchText.Same).
+	Again int
+}
+
+// SearchText is what the index takes in at once: the text of a few items of one
+// exchange that stand together, or a part of a long one. Only the index keeps
+// it; who shows an item reads it from its body.
+type SearchText struct {
+	Items []SearchItem
+	Text  string
+	// Same is set for what many exchanges bring alike, such as system prompts: a
+	// text with the same key is kept once, and found once.
+	Same Key
+}
+
+// Unindexed is an exchange that the search index does not hold yet.
+type Unindexed struct {
+	N     int64
+	Whole bool // the exchange that it continues was removed: what it resends counts as its own
+}
+
+// SearchState says how far the search index is.
+type SearchState struct {
+	Index bool  // there is one in this build
+	Done  int64 // every exchange up to this number is in it, but for those that Unindexed tells
+	Lag   int64 // about how many exchanges are not in it
+}
+
+// SearchQuery narrows a search. The zero SearchQuery takes everything.
+type SearchQuery struct {
+	Text   string // every character stands for itself; letters in either case
+	Words  bool   // rather all words of Text, whole, anywhere in the item
+	Model  string // part of the asked or answered model's name
+	Tool   string // part of the tool's name
+	Status [2]int // lowest and highest; zero for any
+	Outcome
+	After, Before time.Time // of the exchange; zero for any
+	Errors        bool      // only items that are errors
+}
+
+// SearchReader is the reading side of the search index.
+type SearchReader interface {
+	// Pieces lists the pieces of a body that was stored in several: bodies that
+	// together are this one. A body of one piece is its own.
+	Pieces(ctx context.Context, id BodyID) ([]BodyID, error)
+	// Search gives all items in the index that may match, and few that do not:
+	// whoever shows one looks at its text before. Newest first. ErrNoIndex if
+	// the index cannot answer. The sequence ends after the first error.
+	Search(ctx context.Context, q SearchQuery) iter.Seq2[SearchItem, error]
+	// SearchState tells how far the index is.
+	SearchState(ctx context.Context) (SearchState, error)
+	// Unindexed lists exchanges that the index does not hold, in the order in
+	// which they are to be indexed, at most limit.
+	Unindexed(ctx context.Context, limit int) ([]Unindexed, error)
+}
+
+// SearchTexts is a part of what is indexed of one exchange.
+type SearchTexts struct {
+	Unindexed
+	From  int // how many texts of the exchange came before
+	Texts []SearchText
+	Last  bool // no more follow: the exchange is indexed
+}
+
+// SearchWriter is the writing side of the search index.
+type SearchWriter interface {
+	// PutTexts indexes a part of an exchange; one with From 0 begins anew. It
+	// says false, and does nothing, if the exchange is indexed already or its
+	// part before is not the last that was put. ErrNoIndex if there is none.
+	PutTexts(t SearchTexts) (bool, error)
+	// DropTexts removes what the index holds of an exchange that is about to be
+	// removed, and lets another one that resends its history bring that history.
+	DropTexts(exchange string) error
+	// DropAllTexts empties the index: every exchange is to be indexed again.
+	DropAllTexts() error
+}

@@ -14,6 +14,11 @@
 //   - A body that was cut is mended: read up to the cut, its brackets closed.
 //   - A segment is a byte range of a body, cut at the elements of its large
 //     arrays, so that what is resent can be stored once.
+//   - An outline is a request body read once: its members, and the elements of
+//     its large arrays. Split cuts there, and Decode reads from there.
+//   - A Memory remembers elements with what was read from them, so that history
+//     that is sent again is compared instead of read. What it gives is what
+//     Decode gives without one.
 //   - A splice is an edit that leaves every byte outside the edited value as it
 //     was.
 //

@@ -264,8 +264,8 @@ func (x *relay) gotPiece(n int, err error) step {
 func (x *relay) deliver() step {
 	if len(x.piece) > 0 {
 		_, err := x.w.Write(x.piece)
-		if err == nil && x.readErr != io.EOF {
-			err = x.flush()
+		if err == nil && (x.readErr != io.EOF || x.resp.ContentLength >= 0) {
+			err = x.flush() // else the server does, with the end of the chunks
 		}
 		if err != nil {
 			return x.clientGone()

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	groupSize  = 256                    // captures in one transaction at most
-	groupBytes = 16 << 20               // and about so many bytes of bodies
+	groupSize  = 64                     // captures in one transaction at most; more make none cheaper and take memory
+	groupBytes = 4 << 20                // and about so many bytes of bodies
 	retryFirst = 100 * time.Millisecond // wait after a commit that did not work, doubled each time
 	retryMost  = 5 * time.Second
 )
@@ -48,11 +48,14 @@ func (r *Runner) Stats() Stats {
 	return Stats{Committed: r.committed.Load(), ModelCalls: r.modelCalls.Load(), Failures: r.failures.Load()}
 }
 
-// Run commits until ctx ends. Records that it holds then stay in the spool.
+// Run commits until ctx ends, when traffic leaves the time for it. Records that
+// it holds then stay in the spool.
 func (r *Runner) Run(ctx context.Context) {
 	records := make(chan *recorder.Record, groupSize)
 	go r.pump(ctx, records)
+	pace := pace{stats: r.Spool.Stats, now: time.Now}
 	for first := range records {
+		pace.wait(ctx)
 		stored, ok := r.commit(ctx, gather(first, records))
 		if !ok {
 			return

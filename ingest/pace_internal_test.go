@@ -1,0 +1,75 @@
+package ingest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/retake-debugger/retake/recorder"
+)
+
+// traffic counts exchanges on a clock that goes on by lookEvery at each look.
+type traffic struct {
+	looks   int
+	perLook int64
+	until   int // looks
+	stats   recorder.Stats
+}
+
+func (f *traffic) pace() *pace {
+	begun := time.Unix(0, 0)
+	return &pace{
+		at: begun,
+		stats: func() recorder.Stats {
+			if f.looks++; f.looks <= f.until {
+				f.stats.Recorded += f.perLook
+			}
+			return f.stats
+		},
+		now: func() time.Time { return begun.Add(time.Duration(f.looks) * lookEvery) },
+	}
+}
+
+func TestPace_WaitsUntilTrafficGetsLess(t *testing.T) {
+	f := &traffic{perLook: 1000, until: 10}
+	f.pace().wait(t.Context())
+	if f.looks != 11 {
+		t.Errorf("went on after %d looks, want 11, when nothing passes any more", f.looks)
+	}
+}
+
+func TestPace_DoesNotWait(t *testing.T) {
+	for name, f := range map[string]*traffic{
+		"for little traffic":     {perLook: 1, until: 1000},
+		"when the spool is full": {perLook: 1000, until: 1000, stats: recorder.Stats{BacklogBytes: fullAt}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f.pace().wait(t.Context())
+			if f.looks != 1 {
+				t.Errorf("went on after %d looks, want 1", f.looks)
+			}
+		})
+	}
+}
+
+func TestPace_WaitsShorterTheMoreThereIs(t *testing.T) {
+	looks := func(waiting int64) int {
+		f := &traffic{perLook: 1000, until: 1000, stats: recorder.Stats{BacklogBytes: waiting}}
+		f.pace().wait(t.Context())
+		return f.looks
+	}
+	much, nearlyFull := looks(fullAt*9/10), looks(fullAt*99/100)
+	if much <= nearlyFull || nearlyFull < 1 {
+		t.Errorf("%d looks at nine tenths, %d when nearly full", much, nearlyFull)
+	}
+}
+
+func TestPace_EndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	f := &traffic{perLook: 1000, until: 1000}
+	f.pace().wait(ctx)
+	if f.looks != 1 {
+		t.Errorf("went on looking %d times", f.looks)
+	}
+}

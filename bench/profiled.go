@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/pprof"
+	"time"
 
 	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/recorder"
@@ -55,16 +57,33 @@ func serveProfiled(to, folder, cpu, heap string) error {
 	if err := pprof.StartCPUProfile(file); err != nil {
 		return err
 	}
+	watched := make(chan error, 1)
+	go func() { watched <- watchHeap(ctx, heap) }()
 	err = serve(proxy)
 	pprof.StopCPUProfile()
-	return errors.Join(err, file.Close(), writeHeap(heap))
+	stop()
+	return errors.Join(err, file.Close(), <-watched)
 }
 
-func writeHeap(path string) error {
-	file, err := os.Create(path)
-	if err != nil {
-		return err
+// watchHeap writes a profile of the heap as it was when it was fullest.
+func watchHeap(ctx context.Context, path string) error {
+	var fullest uint64
+	var profile bytes.Buffer
+	for tick := time.NewTicker(100 * time.Millisecond); ; {
+		select {
+		case <-ctx.Done():
+			tick.Stop()
+			return os.WriteFile(path, profile.Bytes(), 0o600)
+		case <-tick.C:
+		}
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		if m.HeapAlloc > fullest+fullest/10 {
+			fullest = m.HeapAlloc
+			profile.Reset()
+			if err := pprof.WriteHeapProfile(&profile); err != nil {
+				return err
+			}
+		}
 	}
-	runtime.GC()
-	return errors.Join(pprof.WriteHeapProfile(file), file.Close())
 }

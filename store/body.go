@@ -47,6 +47,9 @@ func (r *reader) Body(ctx context.Context, id transcript.BodyID) (io.ReadCloser,
 	}
 	ids, err := r.segments(ctx, id)
 	if err != nil {
+		if !errors.Is(err, transcript.ErrNotFound) {
+			err = damaged(err)
+		}
 		return nil, fmt.Errorf("open body %d: %w", id, err)
 	}
 	return &bodyReader{ctx: ctx, r: r, ids: ids}, nil
@@ -140,7 +143,7 @@ func (b *bodyReader) fill() error {
 		}
 		p, err := b.r.pack(b.ctx, id)
 		if err != nil {
-			return fmt.Errorf("read body: %w", err)
+			return fmt.Errorf("read body: %w", damaged(err))
 		}
 		b.pack = p
 	}

@@ -22,7 +22,7 @@ func (r *reader) Calls(ctx context.Context, exchanges []string) ([]transcript.Ca
 		seen[id] = true
 		var err error
 		if calls, err = r.callsOf(ctx, calls, id); err != nil {
-			return nil, fmt.Errorf("read calls: %w", err)
+			return nil, fmt.Errorf("read calls: %w", damaged(err))
 		}
 	}
 	return calls, nil

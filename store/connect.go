@@ -16,6 +16,7 @@ import (
 // connector opens connections to one file, without a driver registered by name.
 type connector struct {
 	dsn     string
+	attach  string   // the file, if it is not what dsn names
 	initial []string // pragmas for a file that is still empty
 	pragmas []string
 }
@@ -63,6 +64,20 @@ func forReading(path string) (*connector, error) {
 	return c, nil
 }
 
+// forDamaged reads what is left of a file that SQLite refuses to open because
+// it was cut: with writable_schema it looks no further than where the file ends.
+// The driver's own first questions are asked of an empty database, since they
+// would be refused; the tables are found in the one beside it.
+func forDamaged(path string) (*connector, error) {
+	c, err := forReading(path)
+	if err != nil {
+		return nil, err
+	}
+	c.pragmas = append(c.pragmas, "writable_schema = ON")
+	c.attach, c.dsn = c.dsn, ":memory:"
+	return c, nil
+}
+
 // Connect opens a connection.
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	var opened driver.Conn
@@ -93,7 +108,13 @@ func (c *connector) prepare(conn *sqlite3.SQLiteConn) error {
 			}
 		}
 	}
-	return setPragmas(conn, c.pragmas)
+	if err := setPragmas(conn, c.pragmas); err != nil || c.attach == "" {
+		return err
+	}
+	if _, err := conn.Exec("ATTACH DATABASE ? AS damaged", []driver.Value{c.attach}); err != nil {
+		return fmt.Errorf("attach: %w", err)
+	}
+	return nil
 }
 
 // isEmpty tells whether the file has no pages yet. Setting auto_vacuum later

@@ -78,7 +78,7 @@ func openWriter(path string, o Options) (_ *DB, err error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := newDB(path)
+	db, err := newDB(path, forReading)
 	if err != nil {
 		return nil, errors.Join(err, w.close())
 	}
@@ -109,7 +109,8 @@ func create(path string) error {
 // OpenReader opens the database at path for reading, also while a recorder in
 // another process writes. The error wraps fs.ErrNotExist if there is no file.
 // An older schema is brought up to date first, since there is only one way to
-// read; ErrNewerSchema if a newer version has written it.
+// read; ErrNewerSchema if a newer version has written it. Of a damaged file it
+// reads what is left.
 func OpenReader(path string) (*DB, error) {
 	db, err := openReader(path)
 	if err != nil {
@@ -122,10 +123,28 @@ func openReader(path string) (*DB, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
-	if err := bringUpToDate(context.Background(), path); err != nil {
+	err := bringUpToDate(context.Background(), path)
+	if isCorrupt(err) {
+		return openDamaged(path, err)
+	}
+	if err != nil {
 		return nil, err
 	}
-	return newDB(path)
+	return newDB(path, forReading)
+}
+
+// openDamaged opens what is left of a file that cannot be opened because of
+// that error.
+func openDamaged(path string, why error) (*DB, error) {
+	db, err := newDB(path, forDamaged)
+	if err != nil {
+		return nil, why
+	}
+	var n int64
+	if err := db.st.row(context.Background(), "SELECT exchange FROM state", nil, &n); err != nil {
+		return nil, errors.Join(why, db.Close())
+	}
+	return db, nil
 }
 
 // bringUpToDate migrates a file that needs it and leaves any other alone.
@@ -165,8 +184,8 @@ func withConn(ctx context.Context, path string, connect func(string) (*connector
 }
 
 // newDB opens what readers need.
-func newDB(path string) (*DB, error) {
-	c, err := forReading(path)
+func newDB(path string, connect func(string) (*connector, error)) (*DB, error) {
+	c, err := connect(path)
 	if err != nil {
 		return nil, err
 	}

@@ -194,7 +194,7 @@ func (r *reader) Brought(ctx context.Context, exchange string) ([]transcript.Cal
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read results of %s: %w", exchange, err)
+		return nil, fmt.Errorf("read results of %s: %w", exchange, damaged(err))
 	}
 	return calls, nil
 }

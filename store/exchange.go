@@ -162,7 +162,7 @@ func (r *reader) exchanges(ctx context.Context, query string, args ...any) ([]*t
 		return row.Scan(s.dest()...)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read exchanges: %w", err)
+		return nil, fmt.Errorf("read exchanges: %w", damaged(err))
 	}
 	list := make([]*transcript.Exchange, 0, len(rows))
 	for _, s := range rows {
@@ -174,7 +174,7 @@ func (r *reader) exchanges(ctx context.Context, query string, args ...any) ([]*t
 			s.e.Response.Headers, err = r.headers.unpack(ctx, r.st, s.response)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read exchange x%d: %w", s.e.N, err)
+			return nil, fmt.Errorf("read exchange x%d: %w", s.e.N, damaged(err))
 		}
 		list = append(list, s.e)
 	}

@@ -27,7 +27,7 @@ func (r *reader) Line(ctx context.Context, id string) ([]string, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read line of %s: %w", id, err)
+		return nil, fmt.Errorf("read line of %s: %w", id, damaged(err))
 	}
 	return line, nil
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -15,7 +16,7 @@ import (
 const listPage = 200
 
 // Exchanges lists exchanges, newest first unless the filter says otherwise,
-// without their chunks.
+// without their chunks. One that is damaged is an error in its place.
 func (r *reader) Exchanges(ctx context.Context, f transcript.Filter) iter.Seq2[*transcript.Exchange, error] {
 	return func(yield func(*transcript.Exchange, error) bool) {
 		left := f.Limit
@@ -25,6 +26,12 @@ func (r *reader) Exchanges(ctx context.Context, f transcript.Filter) iter.Seq2[*
 		for left > 0 {
 			page := min(left, listPage)
 			list, err := r.exchangePage(ctx, f, page)
+			if errors.Is(err, transcript.ErrDamaged) {
+				if !r.exchangesSingly(ctx, &f, &left, yield) {
+					return
+				}
+				continue
+			}
 			if err != nil {
 				yield(nil, err)
 				return
@@ -45,6 +52,43 @@ func (r *reader) Exchanges(ctx context.Context, f transcript.Filter) iter.Seq2[*
 			}
 		}
 	}
+}
+
+// exchangesSingly lists the exchanges of the next listPage numbers one by one,
+// since they cannot be read together. It gives false at the end of the listing.
+func (r *reader) exchangesSingly(ctx context.Context, f *transcript.Filter, left *int, yield func(*transcript.Exchange, error) bool) bool {
+	var newest int64
+	if err := r.st.row(ctx, "SELECT exchange FROM state", nil, &newest); err != nil {
+		yield(nil, fmt.Errorf("read state: %w", err))
+		return false
+	}
+	first, last := f.After+1, newest // of what is left to list
+	if f.Before > 0 {
+		last = min(last, f.Before-1)
+	}
+	for range listPage {
+		if first > last || *left == 0 {
+			return false
+		}
+		one := *f
+		n := last
+		if f.Oldest {
+			n, first, f.After = first, first+1, first
+		} else {
+			last, f.Before = last-1, last
+		}
+		one.After, one.Before = n-1, n+1
+		list, err := r.exchangePage(ctx, one, 1)
+		switch {
+		case err != nil && !yield(nil, fmt.Errorf("x%d: %w", n, err)), err != nil && !errors.Is(err, transcript.ErrDamaged):
+			return false
+		case len(list) == 1:
+			if *left--; !yield(list[0], nil) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // exchangePage reads the next exchanges of a listing. The inner query finds

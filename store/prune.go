@@ -106,6 +106,7 @@ func (p *pruning) remove(plan *Plan) error {
 	}{
 		{"remove exchanges", func() error { return p.exchanges(plan.Numbers) }},
 		{"remove lookups", p.lookups},
+		{"remove names", p.strays},
 		{"remove what nobody holds", p.sweep},
 		{"give space back", p.space},
 	} {
@@ -135,16 +136,18 @@ func (p *pruning) exchanges(numbers []int64) error {
 		var removed int64
 		err := p.change(func(t *tx) error {
 			removed = 0
+			left := map[string]member{}
 			for _, n := range batch {
-				known, err := t.removeExchange(n)
+				from, known, err := t.removeExchange(n)
 				if err != nil {
 					return fmt.Errorf("x%d: %w", n, err)
 				}
 				if known {
 					removed++
+					left[from.key()] = from
 				}
 			}
-			return t.removed()
+			return errors.Join(t.dropEmpty(left), t.removed())
 		})
 		if err != nil {
 			return err

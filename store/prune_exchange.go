@@ -10,33 +10,34 @@ import (
 
 // removeExchange deletes an exchange with its calls, its results and the take
 // that sent it. What it held is left to sweep. It reads only what it needs, so
-// that a damaged exchange can be removed too. known says whether it was there.
-func (t *tx) removeExchange(n int64) (known bool, err error) {
-	var id, run any
+// that a damaged exchange can be removed too. known says whether it was there,
+// whose it was from.
+func (t *tx) removeExchange(n int64) (from member, known bool, err error) {
+	var id any
 	var in, out []byte
 	var responseID *string
-	err = t.st.row(context.Background(), "SELECT id, run, in_node, out_node, response_id FROM exchange WHERE n = ?", []any{n},
-		&id, &run, &in, &out, &responseID)
+	err = t.st.row(context.Background(), "SELECT id, agent, run, in_node, out_node, response_id FROM exchange WHERE n = ?", []any{n},
+		&id, &from.agent, &from.run, &in, &out, &responseID)
 	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
+		return from, false, nil
 	}
 	if err != nil {
-		return false, err
+		return from, false, err
 	}
 	for kind, value := range map[byte][]byte{findInNode: in, findOutNode: out} {
 		if value != nil {
 			if err := t.lookupGone(kind, value, n); err != nil {
-				return false, err
+				return from, false, err
 			}
 		}
 	}
 	if responseID != nil {
 		if err := t.lookupGone(findResponseID, []byte(*responseID), n); err != nil {
-			return false, err
+			return from, false, err
 		}
 	}
 	if err := t.removeCalls(id); err != nil {
-		return false, err
+		return from, false, err
 	}
 	for _, query := range []string{
 		"DELETE FROM result WHERE exchange = ?",
@@ -44,11 +45,10 @@ func (t *tx) removeExchange(n int64) (known bool, err error) {
 		"DELETE FROM exchange WHERE id = ?",
 	} {
 		if _, err := t.st.exec(query, id); err != nil {
-			return false, err
+			return from, false, err
 		}
 	}
-	_, err = t.st.exec("DELETE FROM run WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM exchange WHERE run = ?1)", run)
-	return true, err
+	return from, true, nil
 }
 
 func (t *tx) removeCalls(exchange any) error {

@@ -85,7 +85,7 @@ func (p *planner) oldest(most int64) error {
 	sizes := &sizes{ctx: p.ctx, st: p.db.st}
 	h := &held{}
 	h.took = func(id segmentID) error {
-		bytes, err := sizes.of(id)
+		bytes, _, err := sizes.of(id)
 		left -= bytes
 		return err
 	}
@@ -147,29 +147,28 @@ func (p *planner) worth() error {
 	return nil
 }
 
-// sizes tells what segments take up in the file.
+// sizes tells what segments take up in the file, and how long they are.
 type sizes struct {
 	ctx  context.Context
 	st   *statements
 	last [2]*packSize
 }
 
-func (s *sizes) of(id segmentID) (int64, error) {
+func (s *sizes) of(id segmentID) (stored, raw int64, err error) {
 	p := s.last[id.lane()]
 	if p == nil || id.number() < p.first || id.number() >= p.first+p.count {
 		p = &packSize{}
 		query := "SELECT first, count, bytes, lengths, length(data) + length(lengths) FROM " + packTables[id.lane()] + " WHERE first <= ? ORDER BY first DESC LIMIT 1"
 		err := s.st.row(s.ctx, query, []any{id.number()}, &p.first, &p.count, &p.bytes, &p.lengths, &p.stored)
 		if err != nil {
-			return 0, fmt.Errorf("find segment %d: %w", id, err)
+			return 0, 0, fmt.Errorf("find segment %d: %w", id, err)
 		}
 		s.last[id.lane()] = p
 	}
-	var bytes int64
-	err := p.segments(func(number, n int64) {
+	err = p.segments(func(number, bytes int64) {
 		if number == id.number() {
-			bytes = n
+			raw = bytes
 		}
 	})
-	return p.share(bytes), err
+	return p.share(raw), raw, err
 }

@@ -29,7 +29,7 @@ func (r *reader) Takes(ctx context.Context, id string) ([]transcript.Take, error
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read takes: %w", err)
+		return nil, fmt.Errorf("read takes: %w", damaged(err))
 	}
 	return takes, nil
 }

@@ -14,10 +14,10 @@ import (
 
 // Problem is one thing that Verify found.
 type Problem struct {
-	Exchange string // id; "" where the database itself is meant
-	N        int64  // number of the exchange; 0 where the database itself is meant
-	Part     string // "exchange", "request", "response" or "database"
-	Text     string // what is wrong, in words
+	Exchange string `json:"exchange"` // id; "" where the database itself is meant
+	N        int64  `json:"n"`        // number of the exchange; 0 where the database itself is meant
+	Part     string `json:"part"`     // "exchange", "request", "response" or "database"
+	Text     string `json:"text"`     // what is wrong, in words
 }
 
 // maxProblems bounds what SQLite's own check reports.
@@ -35,7 +35,9 @@ func (db *DB) Verify(ctx context.Context, progress func(done, total int)) ([]Pro
 	if err := v.exchanges(); err != nil {
 		return v.problems, fmt.Errorf("verify exchanges: %w", err)
 	}
-	if err := v.file(); err != nil {
+	if err := v.file(); isCorrupt(err) {
+		v.report(Problem{Part: "database", Text: err.Error()})
+	} else if err != nil {
 		return v.problems, fmt.Errorf("verify database: %w", err)
 	}
 	return v.problems, nil
@@ -53,7 +55,12 @@ func (v *verification) report(p Problem) { v.problems = append(v.problems, p) }
 
 func (v *verification) exchanges() error {
 	var last int64
-	if err := v.db.st.row(v.ctx, "SELECT (SELECT exchange FROM state), (SELECT count(*) FROM exchange)", nil, &last, &v.total); err != nil {
+	if err := v.db.st.row(v.ctx, "SELECT exchange FROM state", nil, &last); err != nil {
+		return err
+	}
+	if err := v.db.st.row(v.ctx, "SELECT count(*) FROM exchange", nil, &v.total); isCorrupt(err) {
+		v.total = int(last)
+	} else if err != nil {
 		return err
 	}
 	for n := int64(1); n <= last; n += verifyPage {

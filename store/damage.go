@@ -1,0 +1,30 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mattn/go-sqlite3"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// isCorrupt tells whether SQLite found the file to be damaged.
+func isCorrupt(err error) bool {
+	var e sqlite3.Error
+	return errors.As(err, &e) && (e.Code == sqlite3.ErrCorrupt || e.Code == sqlite3.ErrIoErr || e.Code == sqlite3.ErrNotADB)
+}
+
+// damaged says of an error about one exchange that it is damage, unless it only
+// says that nobody had the time to read it.
+func damaged(err error) error {
+	var e sqlite3.Error
+	switch {
+	case err == nil, errors.Is(err, transcript.ErrDamaged), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, errTxDone):
+		return err
+	case errors.As(err, &e) && !isCorrupt(err):
+		return err
+	}
+	return fmt.Errorf("%w: %w", transcript.ErrDamaged, err)
+}

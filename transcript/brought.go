@@ -1,7 +1,9 @@
 package transcript
 
 import (
+	"context"
 	"crypto/sha256"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -137,6 +139,28 @@ func toolOf(items []Item) string {
 		}
 	}
 	return ""
+}
+
+// NameTools names the tools of results whose calls only the answer that an
+// exchange continues holds.
+func NameTools(ctx context.Context, r Reader, e *Exchange, brought []Brought) error {
+	var calls []CallRow
+	for i := range brought {
+		b := &brought[i]
+		if b.Item.Kind != ToolResult || b.Tool != "" || b.Item.CallID == "" || e.Link.Parent == "" {
+			continue
+		}
+		if calls == nil {
+			var err error
+			if calls, err = r.Calls(ctx, []string{e.Link.Parent}); err != nil {
+				return err
+			}
+		}
+		if k := slices.IndexFunc(calls, func(c CallRow) bool { return c.CallID == b.Item.CallID }); k >= 0 {
+			b.Tool = calls[k].Name
+		}
+	}
+	return nil
 }
 
 const (

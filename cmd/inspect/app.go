@@ -118,7 +118,7 @@ Exit status: 0 fine, 1 something was found to be wrong, 2 wrong usage,
 	})
 	root.PersistentFlags().StringVar(&a.db, "db", "", "database file (default $RETAKE_DB, else $XDG_DATA_HOME/retake/retake.db)")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document")
-	root.AddCommand(newLs(a), newShow(a), newExport(a), newReplay(a), newVerify(a), newWeb(a))
+	root.AddCommand(newLs(a), newShow(a), newSearch(a), newExport(a), newReplay(a), newVerify(a), newWeb(a))
 	return root
 }
 

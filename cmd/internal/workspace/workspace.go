@@ -49,6 +49,7 @@ type Workspace struct {
 	spool  *recorder.Spool
 	redact *redact.Redactor
 	runner *ingest.Runner
+	index  *ingest.Indexer
 
 	opening chan struct{} // holds a token while somebody opens the database
 	mu      sync.Mutex
@@ -93,6 +94,7 @@ func OpenSpool(path string, log *slog.Logger) (*Workspace, error) {
 		Store: func(ctx context.Context) (transcript.Store, error) { return w.current(ctx) },
 		Still: func(s transcript.Store) error { return s.(*store.DB).Check() },
 	}
+	w.index = &ingest.Indexer{Store: w.ifOpen, Busy: w.busy, Log: log}
 	return w, nil
 }
 
@@ -141,10 +143,11 @@ func (w *Workspace) Start(onOpen func(*store.DB)) {
 	w.mu.Unlock()
 	go func() {
 		defer close(w.done)
-		var both sync.WaitGroup
-		both.Go(func() { w.runner.Run(ctx) })
-		both.Go(func() { w.recover(ctx) })
-		both.Wait()
+		var all sync.WaitGroup
+		all.Go(func() { w.runner.Run(ctx) })
+		all.Go(func() { w.recover(ctx) })
+		all.Go(func() { w.index.Run(ctx) })
+		all.Wait()
 	}()
 }
 
@@ -252,7 +255,37 @@ func (w *Workspace) Captured() (exchanges, modelCalls int64) {
 
 // Status tells more of the workspace than the spool's own counts.
 func (w *Workspace) Status() map[string]any {
-	return map[string]any{"database": w.path, "database_open": w.db.Load() != nil, "ingest": w.runner.Stats()}
+	return map[string]any{"database": w.path, "database_open": w.db.Load() != nil, "ingest": w.runner.Stats(), "search": w.searchStatus()}
+}
+
+// searchStatus tells how far the search index is.
+func (w *Workspace) searchStatus() map[string]any {
+	s := map[string]any{"indexed": w.index.Stats().Indexed, "failures": w.index.Stats().Failures}
+	ctx, cancel := context.WithTimeout(context.Background(), statusWithin)
+	defer cancel()
+	if db := w.db.Load(); db != nil {
+		if state, err := db.SearchState(ctx); err == nil {
+			s["index"], s["lag"] = state.Index, state.Lag
+		}
+	}
+	return s
+}
+
+// statusWithin bounds how long a status asks the database.
+const statusWithin = 200 * time.Millisecond
+
+// ifOpen gives the database if it is open.
+func (w *Workspace) ifOpen(context.Context) (transcript.Store, error) {
+	if db := w.db.Load(); db != nil {
+		return db, nil
+	}
+	return nil, nil
+}
+
+// busy tells whether traffic passes.
+func (w *Workspace) busy() bool {
+	s := w.spool.Stats()
+	return s.InFlight > 0 || s.Backlog > 0
 }
 
 const pollStored = 5 * time.Millisecond

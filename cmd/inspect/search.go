@@ -1,0 +1,222 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
+	"github.com/spf13/cobra"
+
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+func newSearch(a *app) *cobra.Command {
+	var s view.Search
+	var literal bool
+	var sort string
+	c := &cobra.Command{
+		Use:   "search QUERY…",
+		Short: "Find text in messages, tool calls, results, reasoning, prompts, errors",
+		Long: `search finds every item that holds the text: every character stands for itself,
+upper and lower case are the same. An item is found once, at the exchange that
+brought it first, however often it is sent again. It says so where it has to
+read the exchanges themselves, for texts shorter than three characters or what
+the index does not hold yet.
+
+Words of the query that are filters narrow the search:
+` + filterHelp() + `
+A query of filters alone lists all items that pass them.`,
+		Example: `  inspect search 'connection refused'
+  inspect search panic tool:bash is:error after:7d
+  inspect search --words parser comma
+  inspect search --literal 'model:x'
+  inspect search --json needle | jq '.[].exchange'`,
+		Args: arguments(cobra.MinimumNArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			if s.Limit < 0 {
+				return usageError{fmt.Errorf("--limit is %d, must be 0 (all) or more", s.Limit)}
+			}
+			if err := oneOf("--sort", sort, []string{"newest", "best"}); err != nil {
+				return err
+			}
+			text, words := strings.Join(args, " "), s.Words
+			if literal {
+				s.SearchQuery = transcript.SearchQuery{Text: text}
+			} else {
+				var err error
+				if s.SearchQuery, err = view.ParseQuery(text, time.Now()); err != nil {
+					return usageError{fmt.Errorf("%w; --literal looks for the words as they are", err)}
+				}
+			}
+			s.Words, s.Best = words, sort == "best"
+			db, err := a.open()
+			if err != nil {
+				return err
+			}
+			defer db.Close()
+			found, err := view.Find(c.Context(), db, s)
+			if err != nil {
+				return err
+			}
+			return a.printFound(found, s)
+		},
+	}
+	c.Flags().IntVar(&s.Limit, "limit", 20, "how many at most, 0 for all")
+	c.Flags().StringVar(&sort, "sort", "newest", "newest or best first")
+	c.Flags().BoolVar(&s.Words, "words", false, "find items that hold all the words, whole, anywhere")
+	c.Flags().BoolVar(&literal, "literal", false, "nothing in the query is a filter")
+	return c
+}
+
+func filterHelp() string {
+	var b strings.Builder
+	for _, f := range view.FilterWords {
+		fmt.Fprintf(&b, "  %-20s  %s\n", f[0], f[1])
+	}
+	return b.String()
+}
+
+func (a *app) printFound(found *view.Found, s view.Search) error {
+	a.sayHow(found, s)
+	if a.json {
+		if err := a.printJSON(found.Hits); err != nil {
+			return err
+		}
+	} else if len(found.Hits) > 0 {
+		if err := a.printHits(found.Hits); err != nil {
+			return err
+		}
+	}
+	if len(found.Hits) == 0 {
+		return notFound("nothing found")
+	}
+	return nil
+}
+
+// sayHow tells what the result itself does not show.
+func (a *app) sayHow(found *view.Found, s view.Search) {
+	switch found.Scan {
+	case "no index":
+		fmt.Fprintln(a.err, "inspect: this build has no search index (tag sqlite_fts5), so every exchange was read")
+	case "short":
+		fmt.Fprintln(a.err, "inspect: the index answers texts of three characters or more, so every exchange was read")
+	}
+	if n := found.Unindexed; n > 0 {
+		fmt.Fprintf(a.err, "inspect: the search index lags %d exchange%s behind; what it does not hold yet was read\n", n, plural(int(n)))
+	}
+	switch {
+	case found.More && s.Best:
+		fmt.Fprintf(a.err, "inspect: the best %d of the newest %d or fewer; --limit 0 lists all of these\n", s.Limit, view.BestOf)
+	case found.More:
+		fmt.Fprintf(a.err, "inspect: the newest %d; --limit 0 lists all\n", s.Limit)
+	}
+}
+
+// printHits prints a line for each hit: tab-separated for programs, with the
+// match in view for eyes.
+func (a *app) printHits(hits []view.Hit) error {
+	p := a.printer(false)
+	if !a.terminal() {
+		p.line("ref\ttime\tmodel\twhat\ttext")
+		for i := range hits {
+			h := &hits[i]
+			before, match, after := snippet(h, 1<<20)
+			p.line("%s\t%s\t%s\t%s\t%s%s%s", h.Ref(), a.time(h.StartedAt), word(h.Model), hitWhat(h), before, p.mark(match), after)
+		}
+		return p.failed
+	}
+	widths := [2]int{}
+	for i := range hits {
+		widths[0] = max(widths[0], len(hits[i].Ref()))
+		widths[1] = max(widths[1], displaywidth.String(cut(hitWhat(&hits[i]), widestWhat)))
+	}
+	for i := range hits {
+		h := &hits[i]
+		what := cut(hitWhat(h), widestWhat)
+		what += strings.Repeat(" ", widths[1]-displaywidth.String(what))
+		if h.IsError {
+			what = p.style(what, red)
+		}
+		before, match, after := snippet(h, max(p.columns-widths[0]-widths[1]-len(a.time(h.StartedAt))-6, 20))
+		p.line("%-*s  %s  %s  %s%s%s", widths[0], h.Ref(), p.style(a.time(h.StartedAt), dim), what, before, p.mark(match), after)
+	}
+	return p.failed
+}
+
+// widestWhat is how many columns say what kind of item a hit is in.
+const widestWhat = 22
+
+// mark shows a match.
+func (p *printer) mark(s string) string {
+	if !p.colours && s != "" {
+		return "«" + s + "»"
+	}
+	return p.style(s, bold+";"+yellow)
+}
+
+// hitWhat names the item of a hit: who said it, or which tool.
+func hitWhat(h *view.Hit) string {
+	what := map[transcript.Kind]string{
+		transcript.ToolCall: "call", transcript.ToolResult: "result", transcript.ToolDefinition: "tool", transcript.System: "system",
+	}[h.Kind]
+	switch {
+	case h.Kind == transcript.MessageItem && h.Role != "":
+		what = h.Role
+	case what == "":
+		what = string(h.Kind)
+	}
+	if h.Name != "" {
+		what += " " + h.Name
+	}
+	if h.Again > 0 {
+		what += fmt.Sprintf(" +%d", h.Again)
+	}
+	return word(what)
+}
+
+// snippet fits the text around a match into so many columns, the match in view.
+func snippet(h *view.Hit, columns int) (before, match, after string) {
+	before, match, after = onLine(h.Snippet.Before), onLine(h.Snippet.Match), onLine(h.Snippet.After)
+	before = strings.TrimLeft(before, " ")
+	room := columns - displaywidth.String(match) - 2 // for marks
+	if room < 8 {
+		return "", cut(match, columns-2), ""
+	}
+	wide := displaywidth.String(before)
+	if left := max(room/3, room-displaywidth.String(after)); wide > left {
+		before = "…" + cutLeft(before, left-1)
+		wide = displaywidth.String(before)
+	}
+	return before, match, cut(after, max(room-wide, 0))
+}
+
+// onLine makes a piece of a recorded text fit for a line, white space at its
+// ends kept.
+func onLine(s string) string {
+	var b strings.Builder
+	space := false
+	for _, r := range visible(s) {
+		if r == ' ' || r == '\n' || r == '\t' {
+			if !space {
+				b.WriteByte(' ')
+			}
+			space = true
+			continue
+		}
+		space = false
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// cutLeft keeps the last columns of a line.
+func cutLeft(s string, columns int) string {
+	for displaywidth.String(s) > columns && s != "" {
+		_, n := utf8.DecodeRuneInString(s)
+		s = s[n:]
+	}
+	return s
+}

@@ -1,0 +1,187 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+const (
+	indexGroup = 32       // exchanges that are looked up at once
+	indexBytes = 64 << 10 // about how much text one transaction takes in
+	indexTurns = 8        // while traffic passes, so many times as long as it worked an Indexer rests
+	restMost   = 2 * time.Second
+	lookAgain  = 2 * time.Second // how often it looks for what other programs stored
+	indexRetry = 10 * time.Second
+)
+
+// Indexer takes stored exchanges into the search index, behind everything else:
+// in small transactions, with rests in between while traffic passes. How far it
+// is, is in the store, so that it goes on where it stopped.
+type Indexer struct {
+	// Store gives the store to index, nil while there is none; it is asked before
+	// each transaction.
+	Store func(context.Context) (transcript.Store, error)
+	// Busy tells whether traffic passes. May be nil.
+	Busy func() bool
+	Log  *slog.Logger
+
+	reader   textReader
+	exchange atomic.Int64 // indexed by this process
+	failures atomic.Int64
+}
+
+// IndexStats counts what an indexer did.
+type IndexStats struct {
+	Indexed  int64 `json:"indexed"`  // exchanges; of this process alone
+	Failures int64 `json:"failures"` // of transactions, and exchanges that could not be read
+}
+
+// Stats tells what was done so far.
+func (x *Indexer) Stats() IndexStats {
+	return IndexStats{Indexed: x.exchange.Load(), Failures: x.failures.Load()}
+}
+
+// Run indexes until ctx ends, or at once if the store keeps no index.
+func (x *Indexer) Run(ctx context.Context) {
+	for {
+		began := time.Now()
+		n, err := x.group(ctx)
+		wait := x.rest(time.Since(began))
+		switch {
+		case ctx.Err() != nil || errors.Is(err, transcript.ErrNoIndex):
+			return
+		case err != nil:
+			x.failures.Add(1)
+			x.Log.Error("index for search", "error", err, "again_in", indexRetry)
+			wait = indexRetry
+		case n == 0:
+			wait = lookAgain
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+	}
+}
+
+// rest says how long to wait after so much work.
+func (x *Indexer) rest(worked time.Duration) time.Duration {
+	if x.Busy == nil || !x.Busy() {
+		return 0
+	}
+	return min(indexTurns*worked, restMost)
+}
+
+// Index indexes all that is stored, and says how many exchanges that were. It
+// does not rest.
+func Index(ctx context.Context, s transcript.Store) (int64, error) {
+	x := &Indexer{Store: func(context.Context) (transcript.Store, error) { return s, nil }, Log: slog.New(slog.DiscardHandler)}
+	for {
+		if n, err := x.group(ctx); n == 0 || err != nil {
+			return x.exchange.Load(), err
+		}
+	}
+}
+
+// group indexes the next few exchanges and says how many it took up.
+func (x *Indexer) group(ctx context.Context) (int, error) {
+	store, err := x.Store(ctx)
+	if err != nil || store == nil {
+		return 0, err
+	}
+	state, err := store.SearchState(ctx)
+	if err == nil && !state.Index {
+		err = transcript.ErrNoIndex
+	}
+	if err != nil || state.Lag == 0 {
+		return 0, err
+	}
+	list, err := store.Unindexed(ctx, indexGroup)
+	if err != nil {
+		return 0, err
+	}
+	var parts []transcript.SearchTexts
+	taken, bytes := 0, 0
+	for _, u := range list {
+		texts, err := x.reader.read(ctx, store, u)
+		if err != nil {
+			if ctx.Err() != nil {
+				return 0, err
+			}
+			x.failures.Add(1)
+			x.Log.Warn("an exchange cannot be indexed for search", "exchange", u.N, "error", err)
+		}
+		parts = append(parts, inParts(u, texts)...)
+		taken++
+		for i := range texts {
+			bytes += len(texts[i].Text)
+		}
+		if bytes > indexBytes {
+			break
+		}
+	}
+	return taken, x.put(ctx, parts)
+}
+
+// inParts splits the texts of an exchange into what one transaction takes in.
+func inParts(u transcript.Unindexed, texts []transcript.SearchText) []transcript.SearchTexts {
+	var parts []transcript.SearchTexts
+	from, bytes := 0, 0
+	for i := range texts {
+		if bytes += len(texts[i].Text); bytes >= indexBytes && i+1 < len(texts) {
+			parts = append(parts, transcript.SearchTexts{Unindexed: u, From: from, Texts: texts[from : i+1]})
+			from, bytes = i+1, 0
+		}
+	}
+	return append(parts, transcript.SearchTexts{Unindexed: u, From: from, Texts: texts[from:], Last: true})
+}
+
+// put writes parts, as many at once as make a transaction. It stops without an
+// error where somebody else was faster.
+func (x *Indexer) put(ctx context.Context, parts []transcript.SearchTexts) error {
+	for len(parts) > 0 {
+		store, err := x.Store(ctx)
+		if err != nil || store == nil {
+			return err
+		}
+		done, stopped, began := 0, false, time.Now()
+		err = store.Update(ctx, func(tx transcript.Tx) error {
+			for bytes := 0; done < len(parts) && bytes < indexBytes; done++ {
+				ok, err := tx.PutTexts(parts[done])
+				if err != nil || !ok {
+					stopped = true
+					return err
+				}
+				for _, t := range parts[done].Texts {
+					bytes += len(t.Text)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for _, p := range parts[:done] {
+			if p.Last {
+				x.exchange.Add(1)
+			}
+		}
+		if parts = parts[done:]; stopped {
+			return nil
+		}
+		if len(parts) > 0 {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(x.rest(time.Since(began))):
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,238 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// Hit is a place where a search found its text: an item, at the exchange that
+// brought it first.
+type Hit struct {
+	Exchange  string             `json:"exchange"`
+	N         int64              `json:"n"`
+	StartedAt time.Time          `json:"started_at"`
+	Outcome   transcript.Outcome `json:"outcome"`
+	Model     string             `json:"model"`
+	Run       string             `json:"run"`
+	Body      string             `json:"body"` // "request" or "response"
+	At        string             `json:"at"`   // JSON pointer there
+	Kind      transcript.Kind    `json:"kind"` // of the item; "error" for what the exchange failed with
+	Role      string             `json:"role"`
+	Name      string             `json:"name"` // of the tool that is called, defined or answers
+	CallID    string             `json:"call_id"`
+	IsError   bool               `json:"is_error"`
+	Field     string             `json:"field"`  // where in the item: "text", "arguments", "name", "call_id" or "raw"
+	Offset    int                `json:"offset"` // bytes in that field before the match
+	Count     int                `json:"count"`  // how often it is in that field
+	Snippet   Snippet            `json:"snippet"`
+	Again     int                `json:"again"` // how many more exchanges brought the same setting
+}
+
+// Ref is the short reference of the hit's exchange.
+func (h *Hit) Ref() string { return Ref(h.N) }
+
+// Snippet is the text around a match. Before and After are cut.
+type Snippet struct {
+	Before string `json:"before"`
+	Match  string `json:"match"`
+	After  string `json:"after"`
+}
+
+// Search is what to look for and how much of it to show.
+type Search struct {
+	transcript.SearchQuery
+	Limit int  // 0 for all
+	Best  bool // best first instead of newest first
+}
+
+// BestOf is how many of the newest hits are compared for the best.
+const BestOf = 1000
+
+// Found is what a search found.
+type Found struct {
+	Hits []Hit
+	More bool // there are more than Limit
+	// Unindexed is how many exchanges the index did not hold yet; they were read.
+	Unindexed int64
+	// Scan says why all exchanges had to be read: "no index" or "short"; "" if
+	// the index answered.
+	Scan string
+}
+
+// Find searches. It gives an item once, however often it is sent again.
+func Find(ctx context.Context, r transcript.Reader, s Search) (*Found, error) {
+	f := &finder{ctx: ctx, reader: r, search: s, match: transcript.NewMatcher(s.SearchQuery), shown: map[place]bool{}, settings: map[transcript.Key]bool{}}
+	f.most = math.MaxInt
+	if s.Limit > 0 {
+		f.most = s.Limit + 1 // to know whether there are more
+	}
+	if s.Best {
+		f.most = BestOf
+	}
+	found := &Found{}
+	err := f.run(found)
+	if err != nil && !errors.Is(err, errFull) {
+		return nil, err
+	}
+	found.Hits = f.hits
+	if s.Best {
+		slices.SortStableFunc(found.Hits, func(a, b Hit) int { return cmp.Compare(f.scores[b.place()], f.scores[a.place()]) })
+	}
+	if s.Limit > 0 && len(found.Hits) > s.Limit {
+		found.Hits, found.More = found.Hits[:s.Limit], true
+	}
+	if found.Hits == nil {
+		found.Hits = []Hit{}
+	}
+	return found, nil
+}
+
+// errFull ends a search that has enough.
+var errFull = errors.New("enough")
+
+type place struct {
+	n        int64
+	body, at string
+}
+
+func (h *Hit) place() place { return place{h.N, h.Body, h.At} }
+
+type finder struct {
+	ctx      context.Context
+	reader   transcript.Reader
+	search   Search
+	match    transcript.Matcher
+	most     int
+	hits     []Hit
+	scores   map[place]float64
+	shown    map[place]bool
+	settings map[transcript.Key]bool // system prompts and tools that were shown
+}
+
+func (f *finder) run(found *Found) error {
+	state, err := f.reader.SearchState(f.ctx)
+	if err != nil {
+		return err
+	}
+	if state.Index {
+		next, stop := iterate(f.reader.Search(f.ctx, f.search.SearchQuery))
+		defer stop()
+		item, more, err := next()
+		if err == nil {
+			found.Unindexed = state.Lag
+			if err := f.scanUnindexed(state); err != nil {
+				return err
+			}
+			l := lookup{finder: f}
+			for ; more && err == nil; item, more, err = next() {
+				if err := l.item(item); err != nil {
+					return err
+				}
+			}
+		}
+		if !errors.Is(err, transcript.ErrNoIndex) {
+			return err
+		}
+		found.Scan = "short"
+	} else {
+		found.Scan = "no index"
+	}
+	sc := scan{finder: f}
+	return sc.all(0)
+}
+
+// consider takes an item if it matches.
+func (f *finder) consider(e *transcript.Exchange, b transcript.Brought, again int) error {
+	it := b.Item
+	q := &f.search.SearchQuery
+	if q.Errors && !it.IsError || q.Tool != "" && !strings.Contains(strings.ToLower(b.Tool), strings.ToLower(q.Tool)) {
+		return nil
+	}
+	fields := it.Fields()
+	match, ok := f.match.Find(fields)
+	if !ok || len(fields) == 0 {
+		return nil
+	}
+	h := Hit{Exchange: e.ID, N: e.N, StartedAt: e.StartedAt, Outcome: e.Outcome, Model: e.ResponseModel, Run: e.Link.Run, Body: b.Body, At: it.At,
+		Kind: it.Kind, Role: it.Role, Name: b.Tool, CallID: it.CallID, IsError: it.IsError,
+		Field: match.Field.Name, Offset: match.Start, Count: match.Count, Snippet: snippet(match), Again: again}
+	if h.Model == "" {
+		h.Model = e.Model
+	}
+	if f.shown[h.place()] {
+		return nil
+	}
+	if it.Steady() {
+		key := transcript.SameKey(it)
+		if f.settings[key] {
+			return nil
+		}
+		f.settings[key] = true
+	}
+	f.shown[h.place()] = true
+	f.hits = append(f.hits, h)
+	if f.search.Best {
+		if f.scores == nil {
+			f.scores = map[place]float64{}
+		}
+		f.scores[h.place()] = score(match, it)
+	}
+	if len(f.hits) >= f.most {
+		return errFull
+	}
+	return nil
+}
+
+// score says how good a match is: as a whole word, often, in a short text, and
+// in what was said or done rather than in settings.
+func score(m transcript.Hit, it *transcript.Item) float64 {
+	s := math.Log2(1+float64(m.Count)) - math.Log2(1+float64(len(m.Field.Text))/1000)/2
+	if m.WholeWord {
+		s += 2
+	}
+	switch it.Kind {
+	case transcript.System, transcript.ToolDefinition:
+		s -= 3
+	case transcript.MessageItem, transcript.Failure:
+		s++
+	}
+	return s
+}
+
+const (
+	snippetBefore = 80 // bytes
+	snippetAfter  = 240
+	snippetMatch  = 240
+)
+
+func snippet(m transcript.Hit) Snippet {
+	text := m.Field.Text
+	from := m.Start - snippetBefore
+	for from > 0 && !utf8.RuneStart(text[from]) {
+		from--
+	}
+	return Snippet{
+		Before: text[max(from, 0):m.Start],
+		Match:  head(text[m.Start:m.End], snippetMatch),
+		After:  head(text[m.End:], snippetAfter),
+	}
+}
+
+// head gives the first bytes of a text, whole characters.
+func head(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

@@ -12,6 +12,9 @@ import (
 // they resend, so that a commit costs what is new. The zero Committer is ready;
 // it may be used by several goroutines.
 type Committer struct {
+	// Omit says what is left out of what is stored: OmitImages or OmitBodies.
+	Omit string
+
 	memory  dialect.Memory
 	digests digests
 	buffers buffers
@@ -63,11 +66,15 @@ func (c *Committer) Commit(ctx context.Context, store transcript.Store, captures
 func put(ctx context.Context, tx transcript.Tx, d *decoded) error {
 	e := d.exchange
 	var err error
-	if e.Request.Body, err = d.request.store(tx, &e.Request); err != nil {
-		return err
+	if e.Request.Omitted != OmitBodies {
+		if e.Request.Body, err = d.request.store(tx, &e.Request); err != nil {
+			return err
+		}
 	}
-	if e.Response.Body, err = d.response.store(tx, &e.Response); err != nil {
-		return err
+	if e.Response.Omitted != OmitBodies {
+		if e.Response.Body, err = d.response.store(tx, &e.Response); err != nil {
+			return err
+		}
 	}
 	e.Lossy = e.Lossy || d.request.failed != nil || d.response.failed != nil
 	parent, err := link(ctx, tx, d)

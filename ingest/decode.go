@@ -33,6 +33,8 @@ func (c *Committer) decode(capture *transcript.Capture) *decoded {
 	e := d.exchange
 	d.request = c.readPieces(capture.Request, &e.Request)
 	d.response = c.readPieces(capture.Response, &e.Response)
+	c.omit(&e.Request, d.request)
+	c.omit(&e.Response, d.response)
 	w := &dialect.Wire{Method: capture.Method, URL: capture.URL, RequestHeader: capture.RequestHeader, ResponseHeader: capture.ResponseHeader, Status: capture.Status}
 	w.Request = d.plain(&e.Request, d.request)
 	w.Response = d.plain(&e.Response, d.response)
@@ -44,6 +46,18 @@ func (c *Committer) decode(capture *transcript.Capture) *decoded {
 	}
 	d.describe()
 	return d
+}
+
+// omit leaves out what the user wants left out. Pictures go before anything is
+// derived, so that the same is derived from what is stored.
+func (c *Committer) omit(m *transcript.Message, p pieces) {
+	switch {
+	case p.body == nil && p.source == nil:
+	case c.Omit == OmitBodies:
+		m.Omitted = OmitBodies
+	case c.Omit == OmitImages && m.ContentEncoding == "" && omitImages(p.body):
+		m.Omitted = OmitImages
+	}
 }
 
 // understand decodes an exchange. A fault in a decoder must not end recording:

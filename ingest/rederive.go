@@ -42,6 +42,9 @@ func recapture(ctx context.Context, r transcript.Reader, e *transcript.Exchange)
 // redecode decodes a stored exchange again. The error says that a body cannot
 // be read.
 func (c *Committer) redecode(ctx context.Context, r transcript.Reader, old *transcript.Exchange) (*decoded, error) {
+	if old.Request.Omitted == OmitBodies || old.Response.Omitted == OmitBodies {
+		return nil, errOmitted
+	}
 	d := c.decode(recapture(ctx, r, old))
 	if err := errors.Join(d.request.failed, d.response.failed); err != nil {
 		return nil, fmt.Errorf("x%d: %w: %w", old.N, transcript.ErrDamaged, err)
@@ -54,10 +57,14 @@ func (c *Committer) redecode(ctx context.Context, r transcript.Reader, old *tran
 	return d, nil
 }
 
+// errOmitted says that there is nothing to derive from: the bodies were left out
+// by choice.
+var errOmitted = errors.New("bodies omitted")
+
 // keepWire takes over what the wire showed of one side, and what could not be
 // read when it was recorded.
 func keepWire(m, old *transcript.Message) {
-	m.Bytes, m.SHA256, m.Body = old.Bytes, old.SHA256, old.Body
+	m.Bytes, m.SHA256, m.Body, m.Omitted = old.Bytes, old.SHA256, old.Body, old.Omitted
 	if m.DecodeError == "" && unreadable(old.DecodeError) {
 		m.DecodeError = old.DecodeError
 	}

@@ -140,7 +140,7 @@ func (r *reindexer) decode() (batch []*decoded, last int64, err error) {
 		case errors.Is(err, transcript.ErrDamaged):
 			r.did.Unreadable++
 			continue
-		case errors.Is(err, transcript.ErrNotFound): // removed meanwhile
+		case errors.Is(err, transcript.ErrNotFound), errors.Is(err, errOmitted): // removed meanwhile, or nothing to read
 			continue
 		case err != nil:
 			return nil, 0, err
@@ -260,7 +260,7 @@ func Rederive(ctx context.Context, r transcript.Reader, progress func(done, newe
 			parts, err = decoder.compare(ctx, r, e.ID, allow)
 		}
 		switch {
-		case errors.Is(err, transcript.ErrDamaged), errors.Is(err, transcript.ErrNotFound):
+		case errors.Is(err, transcript.ErrDamaged), errors.Is(err, transcript.ErrNotFound), errors.Is(err, errOmitted):
 			continue
 		case err != nil:
 			return found, fmt.Errorf("derive again: %w", err)

@@ -43,6 +43,9 @@ type Stats struct {
 	Failures   int64 `json:"failures"`    // commits that had to be tried again
 }
 
+// Omit says, before Run, what is left out of what is stored.
+func (r *Runner) Omit(what string) { r.committer.Omit = what }
+
 // Stats tells what was done so far.
 func (r *Runner) Stats() Stats {
 	return Stats{Committed: r.committed.Load(), ModelCalls: r.modelCalls.Load(), Failures: r.failures.Load()}

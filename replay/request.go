@@ -26,6 +26,9 @@ var ErrLossy = errors.New("the request was not recorded in full")
 // ErrCut says that the client stopped before it had sent the request.
 var ErrCut = errors.New("the recorded request breaks off")
 
+// ErrOmitted says that parts of the request were not stored, by choice.
+var ErrOmitted = errors.New("the request was not stored whole, by choice (--omit)")
+
 // maxBody bounds the size of a request that is replayed.
 const maxBody = 64 << 20
 
@@ -47,6 +50,9 @@ type Request struct {
 func Prepare(ctx context.Context, r transcript.Reader, origin *transcript.Exchange, edits []transcript.Edit) (*Request, error) {
 	if origin.Lossy {
 		return nil, ErrLossy
+	}
+	if origin.Request.Omitted != "" {
+		return nil, ErrOmitted
 	}
 	body, err := readBody(ctx, r, origin.Request)
 	if err != nil {

@@ -22,7 +22,7 @@ const exchangeColumns = `n, id, started, ended, upstream, method, url, status, o
 	input_total, input_uncached, cache_read, cache_write, output, reasoning, total, usage_complete,
 	preview, calls, results, warnings,
 	run, parent, link_by, evidence, shared, in_len, out_len, in_node, out_node, labelled, seen,
-	tools, agent, step, attempt, side, chunks`
+	tools, agent, step, attempt, side, request_omitted, response_omitted, chunks`
 
 var (
 	insertExchange = "INSERT INTO exchange (" + exchangeColumns + ") VALUES (" +
@@ -51,7 +51,7 @@ func packExchange(e *transcript.Exchange, model int64, request, response any) ([
 	if e.Error != nil {
 		errType, errCode, errMessage = e.Error.Type, e.Error.Code, e.Error.Message
 	}
-	row := make([]any, 0, 63)
+	row := make([]any, 0, 65)
 	seen, err := packSeen(e.Seen)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func packExchange(e *transcript.Exchange, model int64, request, response any) ([
 	l := &e.Link
 	return append(row, e.Preview, e.Calls, e.Results, warnings, packID(l.Run), packID(l.Parent), l.By, l.Evidence,
 		l.Shared, l.InLen, l.OutLen, packNode(l.InNode), packNode(l.OutNode), l.Labelled, seen,
-		e.Tools, packID(l.Agent), l.Step, l.Attempt, l.Side, packChunks(e.Response.Chunks)), nil
+		e.Tools, packID(l.Agent), l.Step, l.Attempt, l.Side, e.Request.Omitted, e.Response.Omitted, packChunks(e.Response.Chunks)), nil
 }
 
 func packSeen(seen *transcript.Ending) (any, error) {
@@ -117,7 +117,7 @@ func (s *scanned) dest() []any {
 		&u[0], &u[1], &u[2], &u[3], &u[4], &u[5], &u[6], &s.usageComplete,
 		&e.Preview, &e.Calls, &e.Results, &s.warnings,
 		&s.run, &s.parent, &l.By, &l.Evidence, &l.Shared, &l.InLen, &l.OutLen, &s.inNode, &s.outNode, &l.Labelled, &s.seen,
-		&e.Tools, &s.agent, &l.Step, &l.Attempt, &l.Side, &s.chunks}
+		&e.Tools, &s.agent, &l.Step, &l.Attempt, &l.Side, &e.Request.Omitted, &e.Response.Omitted, &s.chunks}
 }
 
 // finish makes the exchange, all but its headers.

@@ -129,6 +129,9 @@ func (v *verification) body(m *transcript.Message) string {
 		return err.Error()
 	}
 	defer body.Close()
+	if m.Omitted == "bodies" {
+		return ""
+	}
 	hash := sha256.New()
 	size, err := io.Copy(hash, body)
 	if err != nil {
@@ -137,7 +140,7 @@ func (v *verification) body(m *transcript.Message) string {
 	if size != m.Bytes {
 		return fmt.Sprintf("%d bytes instead of %d", size, m.Bytes)
 	}
-	if sum := hex.EncodeToString(hash.Sum(nil)); m.SHA256 != "" && sum != m.SHA256 {
+	if sum := hex.EncodeToString(hash.Sum(nil)); m.SHA256 != "" && m.Omitted == "" && sum != m.SHA256 {
 		return fmt.Sprintf("SHA-256 %s instead of %s", sum, m.SHA256)
 	}
 	return ""

@@ -30,7 +30,7 @@ func ReadBodies(ctx context.Context, r transcript.Reader, e *transcript.Exchange
 }
 
 func readBody(ctx context.Context, r transcript.Reader, m *transcript.Message) ([]byte, error) {
-	if m.Bytes == 0 || m.Bytes > maxBody {
+	if m.Bytes == 0 || m.Bytes > maxBody || m.Omitted == "bodies" {
 		return nil, nil
 	}
 	body, err := r.Body(ctx, m.Body)

@@ -128,13 +128,14 @@ type Message struct {
 	SHA256          string              `json:"sha256"`
 	ContentEncoding string              `json:"content_encoding"`
 	DecodeError     string              `json:"decode_error"`
+	Omitted         string              `json:"omitted"` // "images" or "bodies": not stored, by choice
 }
 
 func newMessage(m transcript.Message) Message {
 	if m.Headers == nil {
 		m.Headers = map[string][]string{}
 	}
-	return Message{m.Headers, m.Bytes, m.SHA256, m.ContentEncoding, m.DecodeError}
+	return Message{m.Headers, m.Bytes, m.SHA256, m.ContentEncoding, m.DecodeError, m.Omitted}
 }
 
 // Exchange is one exchange in full.

@@ -127,6 +127,9 @@ func (a *app) exportJSONL(ctx context.Context, db *store.DB, refs []string, chun
 }
 
 func exportBody(ctx context.Context, db *store.DB, m transcript.Message, w io.Writer) error {
+	if m.Omitted != "" {
+		return fmt.Errorf("the exact bytes were not stored, by choice (--omit %s)", m.Omitted)
+	}
 	if m.Bytes == 0 {
 		return nil
 	}

@@ -127,10 +127,23 @@ func (p *printer) heading(t *view.Transcript) {
 	if len(t.Tools) > 0 {
 		p.line("     %s", p.style(cut("tools "+word(strings.Join(t.Tools, ", ")), p.room(5)), dim))
 	}
+	if what := omitted(x); what != "" {
+		p.line("     %s", p.style("not stored, by choice: "+what, yellow))
+	}
 	p.line("")
 	if t.Missing {
 		p.line("%s", p.style("  ! the history before this request was not recorded", red))
 	}
+}
+
+// omitted says what a user chose not to store.
+func omitted(x *view.Exchange) string {
+	for _, m := range []view.Message{x.Request, x.Response} {
+		if m.Omitted != "" {
+			return m.Omitted
+		}
+	}
+	return ""
 }
 
 func usage(u *transcript.Usage) []string {

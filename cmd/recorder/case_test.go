@@ -68,7 +68,7 @@ type running struct {
 func record(t *testing.T, upstream string) *running {
 	t.Helper()
 	r := &running{t: t, db: filepath.Join(t.TempDir(), "t.db"), log: &lockedBuffer{}}
-	o := &options{stderr: r.log, getenv: func(string) string { return "" }, listen: "127.0.0.1:0", web: "127.0.0.1:0", db: r.db, logFormat: "text"}
+	o := &options{stderr: r.log, getenv: func(string) string { return "" }, listen: "127.0.0.1:0", web: "127.0.0.1:0", db: r.db, logFormat: "text", websocket: "426"}
 	upstreams, err := parseUpstreams([]string{upstream})
 	if err != nil {
 		t.Fatal(err)

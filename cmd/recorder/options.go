@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/recorder"
 )
 
@@ -29,6 +30,10 @@ type options struct {
 	origins   []string
 	caFile    string
 	logFormat string
+	websocket string
+	omit      string
+	paths     []string
+	headers   []string
 }
 
 func (o *options) flags(f *pflag.FlagSet) {
@@ -40,6 +45,10 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.hosts, "allow-host", nil, "accept this Host header too (repeatable)")
 	f.StringArrayVar(&o.origins, "allow-origin", nil, "accept requests of pages of this origin (repeatable)")
 	f.StringVar(&o.caFile, "ca-file", "", "PEM file of further certificate authorities to trust on the way out")
+	f.StringVar(&o.websocket, "websocket", "426", "WebSockets on model paths: 426 refuses them, at which clients use HTTP; relay passes them through unrecorded")
+	f.StringVar(&o.omit, "omit", "", "leave images or bodies out of what is stored; lengths and hashes are kept")
+	f.StringArrayVar(&o.paths, "exclude-path", nil, "pass requests to these paths unrecorded: a pattern, or a beginning that ends in / (repeatable)")
+	f.StringArrayVar(&o.headers, "exclude-header", nil, "pass requests with this header unrecorded: NAME, or NAME: VALUE (repeatable)")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
 }
 
@@ -47,6 +56,12 @@ func (o *options) flags(f *pflag.FlagSet) {
 func (o *options) check() error {
 	if o.logFormat != "text" && o.logFormat != "json" {
 		return usageError{fmt.Errorf("--log-format %q: want text or json", o.logFormat)}
+	}
+	if o.websocket != "426" && o.websocket != "relay" {
+		return usageError{fmt.Errorf("--websocket %q: want 426 or relay", o.websocket)}
+	}
+	if o.omit != ingest.OmitNothing && o.omit != ingest.OmitImages && o.omit != ingest.OmitBodies {
+		return usageError{fmt.Errorf("--omit %q: want images or bodies", o.omit)}
 	}
 	if err := workspace.CheckListen(o.listen, o.token); err != nil {
 		return usageError{err}

@@ -78,6 +78,7 @@ func start(o *options, upstreams []recorder.Upstream, label string) (*session, e
 	if s.workspace, err = workspace.OpenSpool(path, s.log); err != nil {
 		return nil, err
 	}
+	s.workspace.Omit(o.omit)
 	if err := s.listen(label); err != nil {
 		return nil, errors.Join(err, s.workspace.Close(context.Background()))
 	}
@@ -132,6 +133,8 @@ func (s *session) newRelay(label string) (*recorder.Proxy, error) {
 	o.Upstreams, o.Label, o.Token = s.upstreams, label, s.options.token
 	o.AllowHosts, o.AllowOrigins, o.RootCAs = s.options.hosts, s.options.origins, roots
 	o.Proxy = http.ProxyFromEnvironment
+	o.WebSockets = s.options.websocket == "relay"
+	o.ExcludePaths, o.ExcludeHeaders = s.options.paths, s.options.headers
 	o.Status = s.workspace.Status
 	return recorder.NewProxy(o)
 }

@@ -74,55 +74,88 @@ func keepWire(m, old *transcript.Message) {
 // derived from may not be there any more.
 type lenience struct {
 	choice  bool // the one chosen of several parents that fit as well
-	brought bool // results for calls that can no longer be found
+	removed bool // exchanges were removed: whatever they proved
 }
 
 // rederive derives again what an exchange means, from its bodies and what was
-// stored before it. A link to an exchange that was removed is kept: what proved
-// it is gone.
+// stored before it.
 func rederive(ctx context.Context, past transcript.Past, old *transcript.Exchange, d *decoded, allow lenience) (*draft, error) {
 	dr := &draft{Past: past, ctx: ctx, old: old}
-	e := d.exchange
-	gone, err := dr.parentGone()
+	parent, err := dr.relink(d, allow)
 	if err != nil {
 		return nil, err
 	}
-	var parent *transcript.Exchange
-	if gone {
-		keepLink(d, old.Link)
-	} else if parent, err = link(ctx, dr, d); err != nil {
-		return nil, err
-	}
-	dr.keepSide(d)
-	if l := &e.Link; allow.choice && !gone && parent != nil && l.By == old.Link.By && l.Shared == old.Link.Shared && l.By != byResponse {
-		if stored, err := past.Exchange(ctx, old.Link.Parent); err == nil && stored.N < old.N {
-			parent = stored
-			l.Parent, l.Evidence, l.Run = stored.ID, old.Link.Evidence, old.Link.Run
-			l.Agent, l.Step, l.Attempt, l.Side = old.Link.Agent, old.Link.Step, old.Link.Attempt, old.Link.Side
-		}
-	}
-	e.Results = len(newResults(d))
+	d.exchange.Results = len(newResults(d))
 	if err := putCalls(ctx, dr, d, parent); err != nil {
 		return nil, err
 	}
-	dr.exchange = e
-	if gone || allow.brought {
+	dr.exchange = d.exchange
+	if allow.removed {
 		err = dr.keepBrought()
 	}
 	return dr, err
 }
 
-// keepLink takes over a link. The history before what the request holds is
-// known by its node alone where the provider holds it.
-func keepLink(d *decoded, stored transcript.Link) {
-	l := &d.exchange.Link
-	if stored.By == byResponse {
-		*l = stored
-		return
+// relink links an exchange again. A link to an exchange that was removed stays,
+// and so does any other where exchanges were removed and no stronger one is
+// found: what proved it may be gone.
+func (d *draft) relink(now *decoded, allow lenience) (*transcript.Exchange, error) {
+	stored, l := &d.old.Link, &now.exchange.Link
+	was, err := d.storedParent()
+	if errors.Is(err, transcript.ErrNotFound) {
+		keepLink(now, stored, false)
+		return nil, nil
 	}
-	place(d, transcript.Node{}, 0, transcript.Chain(transcript.Node{}, d.keys))
-	l.Run, l.Parent, l.By, l.Evidence, l.Shared = stored.Run, stored.Parent, stored.By, stored.Evidence, stored.Shared
-	l.Agent, l.Step, l.Attempt, l.Side = stored.Agent, stored.Step, stored.Attempt, stored.Side
+	if err != nil {
+		return nil, err
+	}
+	parent, err := link(d.ctx, d, now)
+	if err != nil {
+		return nil, err
+	}
+	if linked := stored.Agent != "" || stored.Side; allow.removed && linked && !stronger(l, stored) {
+		keepLink(now, stored, true)
+		d.needsRun, d.newAgent, d.aside, d.names = false, nil, nil, nil
+		return was, nil
+	}
+	d.keepSide(now)
+	if allow.choice && parent != nil && was != nil && was.N < d.old.N && l.By == stored.By && l.Shared == stored.Shared && l.By != byResponse {
+		keepLink(now, stored, true)
+		parent = was
+	}
+	return parent, nil
+}
+
+// storedParent gives the exchange that the stored link names; nil if it names
+// none, ErrNotFound if that one was removed.
+func (d *draft) storedParent() (*transcript.Exchange, error) {
+	if d.old.Link.Parent == "" {
+		return nil, nil
+	}
+	return d.Exchange(d.ctx, d.old.Link.Parent)
+}
+
+// stronger tells whether a link says more than a stored one.
+func stronger(now, stored *transcript.Link) bool {
+	return now.Parent != "" && (stored.Parent == "" || now.Shared > stored.Shared)
+}
+
+// keepLink takes over a stored link. The nodes are those that were derived if
+// the history begins where the stored one does. Where the provider holds it and
+// the exchange before was removed, it is known by its nodes alone.
+func keepLink(d *decoded, stored *transcript.Link, derived bool) {
+	l := &d.exchange.Link
+	now := *l
+	switch held := stored.By == byResponse; {
+	case derived && held == (now.By == byResponse):
+	case held:
+		now = *stored
+	default:
+		place(d, transcript.Node{}, 0, transcript.Chain(transcript.Node{}, d.keys))
+		now = *l
+	}
+	*l = *stored
+	l.InNode, l.OutNode, l.InLen, l.OutLen = now.InNode, now.OutNode, now.InLen, now.OutLen
 }
 
 // keepSide leaves a first request aside that a later one has put there.
@@ -247,18 +280,6 @@ func (d *draft) PutCall(c transcript.CallRow) error {
 func (d *draft) PutResult(exchange, at string, r transcript.ResultRow) error {
 	d.brought = append(d.brought, transcript.CallRow{Exchange: exchange, At: at, Results: []transcript.ResultRow{r}})
 	return nil
-}
-
-// parentGone tells whether the exchange that the stored link names was removed.
-func (d *draft) parentGone() (bool, error) {
-	if d.old.Link.Parent == "" {
-		return false, nil
-	}
-	_, err := d.Exchange(d.ctx, d.old.Link.Parent)
-	if errors.Is(err, transcript.ErrNotFound) {
-		return true, nil
-	}
-	return false, err
 }
 
 // keepBrought adds the stored results whose calls could not be found again.

@@ -119,7 +119,7 @@ func (r *reindexer) group() (more bool, err error) {
 // allowed says what cannot be derived again once exchanges were removed.
 func allowed(ctx context.Context, r transcript.Reader) (lenience, error) {
 	pruned, err := r.Pruned(ctx)
-	return lenience{choice: pruned, brought: pruned}, err
+	return lenience{choice: pruned, removed: pruned}, err
 }
 
 // decode reads the next exchanges, outside any transaction. last is the number

@@ -19,8 +19,9 @@ type history struct {
 	exchange *transcript.Exchange
 	turn     *transcript.Turn
 	items    []placed
-	output   int  // where in items the output begins
-	missing  bool // the request leans on a history that was not recorded
+	output   int    // where in items the output begins
+	missing  bool   // the request leans on a history that was not recorded
+	lost     string // why the history is not whole that the provider holds: Pruned or Damaged
 }
 
 // heldDeepest bounds how many answers held by the provider are followed.
@@ -43,7 +44,8 @@ func readHistory(ctx context.Context, r transcript.Reader, e *transcript.Exchang
 	if err != nil {
 		return nil, err
 	}
-	held, err := heldBefore(ctx, r, e)
+	held, lost, err := heldBefore(ctx, r, e)
+	h.lost = lost
 	if err != nil || len(held) == 0 {
 		return h, err
 	}
@@ -68,22 +70,24 @@ type step struct {
 }
 
 // heldBefore gives the steps whose items the request of e leaves out because
-// the provider holds them, nearest first.
-func heldBefore(ctx context.Context, r transcript.Reader, e *transcript.Exchange) ([]step, error) {
-	var steps []step
+// the provider holds them, nearest first. why says that there were more.
+func heldBefore(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (steps []step, why string, err error) {
 	for e.Link.By == "previous_response_id" && len(steps) < heldDeepest {
 		parent, err := r.Exchange(ctx, e.Link.Parent)
-		if err != nil {
-			return nil, err
+		var turn *transcript.Turn
+		if err == nil {
+			turn, err = Decode(ctx, r, parent)
 		}
-		turn, err := Decode(ctx, r, parent)
+		if why := lost(err); why != "" {
+			return steps, why, nil
+		}
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		steps = append(steps, step{parent, turn})
 		e = parent
 	}
-	return steps, nil
+	return steps, "", nil
 }
 
 func (h *history) add(e *transcript.Exchange, items []transcript.Item, body string, own bool) {

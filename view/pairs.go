@@ -118,11 +118,18 @@ func latency(row *transcript.CallRow) *float64 {
 }
 
 // recordedCalls gives the calls of the answers along the line of e, oldest
-// first.
+// first; of e alone where the line is damaged.
 func recordedCalls(ctx context.Context, r transcript.Reader, e *transcript.Exchange) ([]transcript.CallRow, error) {
 	line, err := r.Line(ctx, e.ID)
-	if err != nil {
-		return nil, err
+	var calls []transcript.CallRow
+	if err == nil {
+		calls, err = r.Calls(ctx, line)
 	}
-	return r.Calls(ctx, line)
+	if lost(err) != "" {
+		calls, err = r.Calls(ctx, []string{e.ID})
+	}
+	if lost(err) != "" {
+		return nil, nil
+	}
+	return calls, err
 }

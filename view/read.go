@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -34,6 +35,9 @@ func readBody(ctx context.Context, r transcript.Reader, m *transcript.Message) (
 		return nil, nil
 	}
 	body, err := r.Body(ctx, m.Body)
+	if errors.Is(err, transcript.ErrNotFound) {
+		return nil, fmt.Errorf("%w: the body is missing", transcript.ErrDamaged)
+	}
 	if err != nil {
 		return nil, err
 	}

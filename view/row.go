@@ -99,10 +99,12 @@ func ms(d time.Duration) *float64 {
 	return &v
 }
 
-// Rows lists exchanges.
+// Rows lists exchanges. If some are damaged it gives the others, with an error
+// that wraps transcript.ErrDamaged.
 func Rows(ctx context.Context, r transcript.Reader, f transcript.Filter) ([]Row, error) {
+	var damaged unreadable
 	takes, err := r.Takes(ctx, "")
-	if err != nil {
+	if err != nil && !damaged.take(err) {
 		return nil, err
 	}
 	origins := make(map[string]string, len(takes))
@@ -111,6 +113,9 @@ func Rows(ctx context.Context, r transcript.Reader, f transcript.Filter) ([]Row,
 	}
 	rows := []Row{}
 	for e, err := range r.Exchanges(ctx, f) {
+		if err != nil && damaged.take(err) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -118,7 +123,7 @@ func Rows(ctx context.Context, r transcript.Reader, f transcript.Filter) ([]Row,
 		row.TakeOf = origins[e.ID]
 		rows = append(rows, row)
 	}
-	return rows, nil
+	return rows, damaged.err()
 }
 
 // Message is one side of an exchange as on the wire.

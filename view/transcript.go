@@ -3,7 +3,6 @@ package view
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -17,7 +16,9 @@ type Transcript struct {
 	Entries  []Entry   `json:"entries"`
 	Tools    []string  `json:"tools"` // names of the tools that the model was offered
 	// Missing says that the request leans on a history that was not recorded.
-	Missing  bool              `json:"missing_history"`
+	Missing bool `json:"missing_history"`
+	// Lost says why what this exchange continues cannot be shown: Pruned or Damaged.
+	Lost     string            `json:"lost_history"`
 	Parent   *Row              `json:"parent"`   // the exchange that this one continues
 	Children []Row             `json:"children"` // the exchanges that continue this one
 	Takes    []Row             `json:"takes"`    // replays of this one
@@ -53,7 +54,7 @@ func NewTranscript(ctx context.Context, r transcript.Reader, e *transcript.Excha
 	if err != nil {
 		return nil, err
 	}
-	t := &Transcript{Exchange: j.exchange(e), Tools: []string{}, Missing: h.missing, Entries: []Entry{}}
+	t := &Transcript{Exchange: j.exchange(e), Tools: []string{}, Missing: h.missing, Lost: h.lost, Entries: []Entry{}}
 	b := builder{ctx: ctx, reader: r, joined: j, shown: map[transcript.Place]*transcript.Item{}, refs: map[string]string{e.ID: Ref(e.N)}}
 	for i := range j.items {
 		b.shown[j.items[i].place] = &j.items[i].Item
@@ -67,15 +68,19 @@ func NewTranscript(ctx context.Context, r transcript.Reader, e *transcript.Excha
 // around fills in what hangs next to the exchange.
 func (t *Transcript) around(ctx context.Context, r transcript.Reader, e *transcript.Exchange) error {
 	children, err := r.Children(ctx, e.ID)
-	if err != nil {
+	if err != nil && lost(err) == "" {
 		return err
 	}
 	t.Children = []Row{}
 	for _, c := range children {
 		t.Children = append(t.Children, NewRow(c))
 	}
-	if t.Parent, err = rowOf(ctx, r, e.Link.Parent); err != nil {
+	var why string
+	if t.Parent, why, err = rowOf(ctx, r, e.Link.Parent); err != nil {
 		return err
+	}
+	if t.Lost == "" {
+		t.Lost = why
 	}
 	return t.takes(ctx, r, e)
 }
@@ -83,13 +88,13 @@ func (t *Transcript) around(ctx context.Context, r transcript.Reader, e *transcr
 func (t *Transcript) takes(ctx context.Context, r transcript.Reader, e *transcript.Exchange) error {
 	t.Takes, t.Edits = []Row{}, []transcript.Edit{}
 	takes, err := r.Takes(ctx, e.ID)
-	if err != nil {
+	if err != nil && lost(err) == "" {
 		return err
 	}
 	for _, take := range takes {
 		switch e.ID {
 		case take.Origin:
-			row, err := rowOf(ctx, r, take.Exchange)
+			row, _, err := rowOf(ctx, r, take.Exchange)
 			if err != nil {
 				return err
 			}
@@ -101,7 +106,7 @@ func (t *Transcript) takes(ctx context.Context, r transcript.Reader, e *transcri
 				return fmt.Errorf("read edits of take t%d: %w", take.N, err)
 			}
 			t.markEdits()
-			if t.TakeOf, err = rowOf(ctx, r, take.Origin); err != nil {
+			if t.TakeOf, _, err = rowOf(ctx, r, take.Origin); err != nil {
 				return err
 			}
 		}
@@ -125,19 +130,20 @@ func (t *Transcript) markEdits() {
 	}
 }
 
-func rowOf(ctx context.Context, r transcript.Reader, id string) (*Row, error) {
+// rowOf gives an exchange, or why there is none to show.
+func rowOf(ctx context.Context, r transcript.Reader, id string) (row *Row, why string, err error) {
 	if id == "" {
-		return nil, nil
+		return nil, "", nil
 	}
 	e, err := r.Exchange(ctx, id)
-	if errors.Is(err, transcript.ErrNotFound) {
-		return nil, nil
+	if why := lost(err); why != "" {
+		return nil, why, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	row := NewRow(e)
-	return &row, nil
+	found := NewRow(e)
+	return &found, "", nil
 }
 
 type builder struct {
@@ -237,18 +243,21 @@ func (b *builder) item(place transcript.Place) (*transcript.Item, error) {
 	if it, ok := b.shown[place]; ok || b.read[place.Exchange] {
 		return it, nil
 	}
-	e, err := b.reader.Exchange(b.ctx, place.Exchange)
-	if err != nil {
-		return nil, err
-	}
-	turn, err := Decode(b.ctx, b.reader, e)
-	if err != nil {
-		return nil, err
-	}
 	if b.read == nil {
 		b.read = map[string]bool{}
 	}
-	b.read[e.ID] = true
+	b.read[place.Exchange] = true
+	e, err := b.reader.Exchange(b.ctx, place.Exchange)
+	var turn *transcript.Turn
+	if err == nil {
+		turn, err = Decode(b.ctx, b.reader, e)
+	}
+	if lost(err) != "" {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
 	for i := range turn.Input {
 		b.shown[transcript.Place{Exchange: e.ID, Body: "request", At: turn.Input[i].At}] = &turn.Input[i]
 	}
@@ -260,10 +269,15 @@ func (b *builder) ref(id string) (string, error) {
 		return ref, nil
 	}
 	e, err := b.reader.Exchange(b.ctx, id)
-	if err != nil {
+	why := lost(err)
+	switch {
+	case why != "":
+		b.refs[id] = why
+	case err != nil:
 		return "", err
+	default:
+		b.refs[id] = Ref(e.N)
 	}
-	b.refs[id] = Ref(e.N)
 	return b.refs[id], nil
 }
 

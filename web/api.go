@@ -1,11 +1,13 @@
 package web
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
 
@@ -29,7 +31,7 @@ func (s *server) apiList(c *gin.Context) {
 		}
 	}
 	rows, err := view.Rows(c.Request.Context(), s.reader, f)
-	if err != nil {
+	if err != nil && !errors.Is(err, transcript.ErrDamaged) {
 		s.failed(c, err)
 		return
 	}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -84,6 +85,9 @@ func (s *server) head(ctx context.Context, r *view.Row, tab string) (exchangeHea
 
 func (s *server) neighbour(ctx context.Context, f transcript.Filter) (string, error) {
 	rows, err := view.Rows(ctx, s.reader, f)
+	if len(rows) > 0 || errors.Is(err, transcript.ErrDamaged) {
+		err = nil
+	}
 	if err != nil || len(rows) == 0 {
 		return "", err
 	}

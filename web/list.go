@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"hash/fnv"
 	"net/http"
 	"net/url"
@@ -36,7 +37,7 @@ func (s *server) list(c *gin.Context) {
 	}
 	f.Limit = rowsShown + 1
 	rows, err := view.Rows(c.Request.Context(), s.reader, f)
-	if err != nil {
+	if err != nil && !errors.Is(err, transcript.ErrDamaged) {
 		s.failed(c, err)
 		return
 	}

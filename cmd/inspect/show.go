@@ -134,6 +134,23 @@ func (p *printer) heading(t *view.Transcript) {
 	if t.Missing {
 		p.line("%s", p.style("  ! the history before this request was not recorded", red))
 	}
+	if t.Lost != "" {
+		p.lostHistory(t)
+	}
+}
+
+// lostHistory says that what the exchange continues is not there any more. The
+// request holds it all the same, unless the provider does.
+func (p *printer) lostHistory(t *view.Transcript) {
+	what, by := "the exchange that this one continues", "was pruned"
+	if t.Lost == view.Damaged {
+		by = "is damaged in the database"
+	}
+	if t.Exchange.Link.By == "previous_response_id" {
+		p.line("%s", p.style("  ! a part of the history before this request "+by, red))
+		return
+	}
+	p.line("%s", p.style("  "+what+" "+by, dim))
 }
 
 // omitted says what a user chose not to store.

@@ -1,0 +1,111 @@
+package recorder
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Waiting is what lies in a spool: folders of processes that run, and what
+// others have left behind.
+type Waiting struct {
+	Running   int // folders that are held
+	Folders   int // folders that nobody holds and that exchanges wait in
+	Exchanges int // about how many that are, or countedMost
+}
+
+// countedMost is where Abandoned stops counting.
+const countedMost = 10_000
+
+// Abandoned looks what waits in the spool dir, without waiting for anybody or
+// holding a lock. A spool that is not there is an empty one. Leftovers takes in
+// what it finds.
+func Abandoned(dir string) (Waiting, error) {
+	var w Waiting
+	names, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return w, nil
+	}
+	if err != nil {
+		return w, fmt.Errorf("list spool: %w", err)
+	}
+	var errs []error
+	for _, name := range names {
+		if !name.IsDir() || !strings.HasPrefix(name.Name(), folderPrefix) {
+			continue
+		}
+		if err := w.look(filepath.Join(dir, name.Name())); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return w, errors.Join(errs...)
+}
+
+func (w *Waiting) look(path string) error {
+	f, err := lockFolder(path)
+	if errors.Is(err, errHeld) {
+		w.Running++
+		return nil
+	}
+	if errors.Is(err, fs.ErrNotExist) { // taken in meanwhile
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f.lock.Close()
+	paths, err := f.lanes()
+	if err != nil {
+		return err
+	}
+	found := 0
+	for _, path := range paths {
+		n, err := countLane(path, countedMost-w.Exchanges-found)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		found += n
+	}
+	if found > 0 {
+		w.Folders++
+		w.Exchanges += found
+	}
+	return nil
+}
+
+// countLane counts the exchanges in a lane that are not released, up to most,
+// by the headers of the frames alone.
+func countLane(path string, most int) (int, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return 0, fmt.Errorf("open lane: %w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return 0, fmt.Errorf("open lane: %w", err)
+	}
+	var h [frameHeaderBytes]byte
+	if n, err := file.ReadAt(h[:], 0); n < len(h) {
+		return 0, short(n, n, err)
+	}
+	first, ok := parseFrame(h[:])
+	if !ok {
+		return 0, nil
+	}
+	w := walker{span: span{file: file, end: info.Size(), epoch: first.epoch, blocks: &blockPool{}}}
+	found := 0
+	for found < most {
+		f, err := w.next()
+		if err != nil { // the end, or where its process died
+			break
+		}
+		if f.kind == frameBegin && !f.marked {
+			found++
+		}
+	}
+	return found, nil
+}

@@ -34,9 +34,10 @@ type plainPool struct {
 }
 
 const (
-	plainIdle    = 60 * time.Second // how long a connection is kept
-	plainHead    = 10 << 20         // largest head of an answer
-	plainBuffers = 8 << 10
+	plainIdle  = 60 * time.Second // how long a connection is kept
+	plainHead  = 10 << 20         // largest head of an answer
+	plainRead  = 32 << 10         // what has come in is handed on at once
+	plainWrite = 8 << 10
 )
 
 func newPlainPool(d *dialer, now func() time.Time) *plainPool {
@@ -90,8 +91,8 @@ func (p *plainPool) get(ctx context.Context, host string) (*plainConn, error) {
 	}
 	c := &plainConn{upstreamConn: conn.(*upstreamConn), host: host}
 	c.limit.Reader = c.upstreamConn
-	c.in = bufio.NewReaderSize(&c.limit, plainBuffers)
-	c.out = bufio.NewWriterSize(c.upstreamConn, plainBuffers)
+	c.in = bufio.NewReaderSize(&c.limit, plainRead)
+	c.out = bufio.NewWriterSize(c.upstreamConn, plainWrite)
 	return c, nil
 }
 

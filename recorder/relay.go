@@ -193,15 +193,23 @@ func (x *relay) receive(resp *http.Response, err error) step {
 	}
 	x.stage.grow(0)
 	x.stage.meta(frameHead, &head{Status: resp.StatusCode, Header: resp.Header})
-	if resp.ContentLength > 0 && x.in.Method != http.MethodHead && len(x.stage.buf) < stagedHead {
+	if x.pieceFollows() && len(x.stage.buf) < stagedHead {
 		return x.readFirst()
 	}
 	return x.save((*relay).deliverHead)
 }
 
-// readFirst reads the first piece of a body of known length before its head is
-// delivered: both usually come together and go on together. If the piece takes
-// its time, the watchdog has the head sent alone.
+// pieceFollows tells whether the first piece of the answer is likely to be
+// there with its head.
+func (x *relay) pieceFollows() bool {
+	if x.in.Method == http.MethodHead {
+		return false
+	}
+	return x.resp.ContentLength > 0 || (x.route.plain != nil && x.route.plain.in.Buffered() > 0)
+}
+
+// readFirst reads the first piece before the head is delivered, so that both go
+// on together. If the piece takes its time, the watchdog has the head sent alone.
 func (x *relay) readFirst() step {
 	x.headOut = make(chan struct{})
 	room := x.stage.room()

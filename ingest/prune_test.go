@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -17,6 +18,7 @@ func TestReindex_OfWhatAPruneHasLeft(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			db := mustOpen(t)
 			variety(t, db)
+			findable(t, db)
 			r := rand.New(rand.NewPCG(seed, 1))
 			var numbers []int64
 			newest := int64(len(everything(t, db).Exchanges))
@@ -34,6 +36,7 @@ func TestReindex_OfWhatAPruneHasLeft(t *testing.T) {
 			}
 			want := everything(t, db)
 			verified(t, db)
+			findable(t, db)
 			if did := reindex(t, db); did.Changed != 0 {
 				t.Errorf("%+v after removing %v", did, numbers)
 			}
@@ -73,6 +76,32 @@ func TestReindex_OfWhatAPruneHasLeft(t *testing.T) {
 				}
 			}
 			verified(t, db)
+			findable(t, db)
 		})
+	}
+}
+
+// findable indexes what is not and looks every exchange up that says one word.
+func findable(t *testing.T, db *store.DB) {
+	t.Helper()
+	if _, err := ingest.Index(t.Context(), db); errors.Is(err, transcript.ErrNoIndex) {
+		return
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	found := map[int64]bool{}
+	for item, err := range db.Search(t.Context(), transcript.SearchQuery{Text: "weather"}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.ExchangeN(t.Context(), item.Exchange); err != nil {
+			t.Errorf("an item of x%d: %v", item.Exchange, err)
+		}
+		found[item.Exchange] = true
+	}
+	for _, e := range everything(t, db).Exchanges {
+		if e.ResponseID == "chatcmpl-1" && e.Calls == 2 && !found[e.N] {
+			t.Errorf("the call in the answer of x%d is not found", e.N)
+		}
 	}
 }

@@ -28,6 +28,7 @@ type Reindexed struct {
 // derives it again from their bodies, as if they came now one after the other.
 // Numbers, ids, labels and takes stay, and so does a link to an exchange that
 // was removed. Only what comes out otherwise is written, in short transactions.
+// The search index is emptied; Index fills it again.
 //
 // One that was cut off goes on where it was if version, which names the program,
 // is the same. progress may be nil; it is told the numbers of the exchange
@@ -69,14 +70,17 @@ type reached struct {
 
 func (r *reindexer) resume() error {
 	text, err := r.store.Note(r.ctx, reindexNote)
-	if err != nil || text == "" {
+	if err != nil {
 		return err
 	}
 	var at reached
-	if json.Unmarshal([]byte(text), &at) == nil && at.Version == r.version {
+	if text != "" && json.Unmarshal([]byte(text), &at) == nil && at.Version == r.version {
 		r.after, r.did.From = at.Done, at.Done
+		return nil
 	}
-	return nil
+	return r.store.Update(r.ctx, func(tx transcript.Tx) error {
+		return errors.Join(tx.DropAllTexts(), tx.SetNote(reindexNote, r.note()))
+	})
 }
 
 func (r *reindexer) note() string {

@@ -40,8 +40,9 @@ type DB struct {
 	reader
 	path         string
 	file         fs.FileInfo
-	beside       map[string]fs.FileInfo // the files that SQLite keeps beside it, by their path
-	pool         *sql.DB                // for reading
+	beside       map[string]fs.FileInfo                // the files that SQLite keeps beside it, by their path
+	connect      func(path string) (*connector, error) // for reading
+	pool         *sql.DB                               // for reading
 	codec        *codec
 	cache        *packCache
 	w            *writer // nil when it is open for reading only
@@ -197,7 +198,7 @@ func newDB(path string, connect func(string) (*connector, error)) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{path: path, file: file, pool: c.open(), codec: codec, cache: &packCache{limit: cachedData}}
+	db := &DB{path: path, file: file, connect: connect, pool: c.open(), codec: codec, cache: &packCache{limit: cachedData}}
 	db.pool.SetMaxOpenConns(readers)
 	db.pool.SetMaxIdleConns(readers)
 	db.reader = reader{st: newStatements(db.pool.PrepareContext), headers: newHeaderSets(), pack: db.findPack}

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// removeExchange deletes an exchange with its calls, its results and the take
-// that sent it. What it held is left to sweep. It reads only what it needs, so
+// removeExchange deletes an exchange with its calls, its results, what the
+// search index holds of it and the take that sent it. What it held is left to sweep. It reads only what it needs, so
 // that a damaged exchange can be removed too. known says whether it was there,
 // whose it was from.
 func (t *tx) removeExchange(n int64) (from member, known bool, err error) {
@@ -35,6 +35,9 @@ func (t *tx) removeExchange(n int64) (from member, known bool, err error) {
 		if err := t.lookupGone(findResponseID, []byte(*responseID), n); err != nil {
 			return from, false, err
 		}
+	}
+	if err := t.DropTexts(unpackID(id)); err != nil {
+		return from, false, err
 	}
 	if err := t.removeCalls(id); err != nil {
 		return from, false, err

@@ -79,23 +79,31 @@ func (m Matcher) Find(fields []Field) (Hit, bool) {
 		return m.findWords(fields)
 	}
 	for _, f := range fields {
-		if start, end, count := find(f.Text, m.text); start >= 0 {
-			return Hit{f, start, end, count, isWord(f.Text, start, end)}, true
+		folded := Fold(f.Text)
+		if at := strings.Index(folded, m.text); at >= 0 {
+			count := 1
+			if m.text != "" {
+				count += strings.Count(folded[at+len(m.text):], m.text)
+			}
+			return f.hit(folded, at, len(m.text), count), true
 		}
 	}
-	return Hit{}, len(fields) == 0 && m.text == ""
+	return Hit{}, false
 }
 
 // findWords wants every word in some field, and shows the first word.
-func (m Matcher) findWords(fields []Field) (Hit, bool) {
-	var shown Hit
+func (m Matcher) findWords(fields []Field) (shown Hit, ok bool) {
+	folded := make([]string, len(fields))
+	for i := range fields {
+		folded[i] = Fold(fields[i].Text)
+	}
 	for i, word := range m.words {
 		found := false
-		for _, f := range fields {
-			hit, ok := findWord(f, word)
-			if found = ok; ok {
+		for k := range fields {
+			at, count := findWord(folded[k], word)
+			if found = count > 0; found {
 				if i == 0 {
-					shown = hit
+					shown = fields[k].hit(folded[k], at, len(word), count)
 				}
 				break
 			}
@@ -107,40 +115,31 @@ func (m Matcher) findWords(fields []Field) (Hit, bool) {
 	return shown, true
 }
 
-func findWord(f Field, word string) (Hit, bool) {
-	hit := Hit{Field: f, Start: -1, WholeWord: true}
+// findWord gives the first place of a whole word, and how often it is there.
+func findWord(folded, word string) (at, count int) {
 	for from := 0; ; {
-		start, end, _ := find(f.Text[from:], word)
-		if start < 0 {
-			return hit, hit.Count > 0
+		i := strings.Index(folded[from:], word)
+		if i < 0 {
+			return at, count
 		}
-		start, end = start+from, end+from
-		if isWord(f.Text, start, end) {
-			if hit.Count == 0 {
-				hit.Start, hit.End = start, end
+		i += from
+		from = i + len(word)
+		if isWord(folded, i, from) {
+			if count == 0 {
+				at = i
 			}
-			hit.Count++
+			count++
 		}
-		from = end
 	}
 }
 
-// find gives the place of a folded text in s, and how often it is there.
-func find(s, folded string) (start, end, count int) {
-	f := Fold(s)
-	at := strings.Index(f, folded)
-	if at < 0 {
-		return -1, -1, 0
+// hit makes the hit of what was found in the folded text of a field.
+func (f Field) hit(folded string, at, length, count int) Hit {
+	h := Hit{Field: f, Start: at, End: at + length, Count: count, WholeWord: isWord(folded, at, at+length)}
+	if !isASCII(folded[:h.End]) || !isASCII(f.Text[:min(h.End, len(f.Text))]) {
+		h.Start, h.End = unfolded(f.Text, h.Start), unfolded(f.Text, h.End)
 	}
-	count = 1
-	if folded != "" {
-		count = strings.Count(f[at:], folded)
-	}
-	start, end = at, at+len(folded)
-	if !isASCII(f[:end]) || !isASCII(s[:min(end, len(s))]) {
-		start, end = unfolded(s, start), unfolded(s, end)
-	}
-	return start, end, count
+	return h
 }
 
 func isASCII(s string) bool {

@@ -60,6 +60,8 @@ const BestOf = 1000
 type Found struct {
 	Hits []Hit
 	More bool // there are more than Limit
+	// Compared is how many hits were compared for the best, up to BestOf.
+	Compared int
 	// Unindexed is how many exchanges the index did not hold yet; they were read.
 	Unindexed int64
 	// Scan says why all exchanges had to be read: "no index" or "short"; "" if
@@ -84,6 +86,7 @@ func Find(ctx context.Context, r transcript.Reader, s Search) (*Found, error) {
 	}
 	found.Hits = f.hits
 	if s.Best {
+		found.Compared = len(found.Hits)
 		slices.SortStableFunc(found.Hits, func(a, b Hit) int { return cmp.Compare(f.scores[b.place()], f.scores[a.place()]) })
 	}
 	if s.Limit > 0 && len(found.Hits) > s.Limit {
@@ -158,7 +161,7 @@ func (f *finder) consider(e *transcript.Exchange, b transcript.Brought, again in
 	}
 	fields := it.Fields()
 	match, ok := f.match.Find(fields)
-	if !ok || len(fields) == 0 {
+	if !ok {
 		return nil
 	}
 	h := Hit{Exchange: e.ID, N: e.N, StartedAt: e.StartedAt, Outcome: e.Outcome, Model: e.ResponseModel, Run: e.Link.Run, Body: b.Body, At: it.At,

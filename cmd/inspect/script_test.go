@@ -24,6 +24,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"inspect": main,
 		"seed":    func() { exit("seed", seed(os.Args[1], os.Args[2])) },
+		"index":   func() { exit("index", index(os.Args[1])) },
 	})
 }
 
@@ -35,7 +36,8 @@ func exit(name string, err error) {
 }
 
 // TestScripts runs the commands as a user would in a pipe. seed DB DIR fills a
-// database with the exchanges of a folder; $MODEL is a scripted model.
+// database with the exchanges of a folder; index DB indexes it for search, where
+// this build can (condition fts5); $MODEL is a scripted model.
 func TestScripts(t *testing.T) {
 	if found, err := filepath.Glob("testdata/*.txtar"); err != nil || len(found) == 0 {
 		t.Fatalf("no scripts found (%v)", err)
@@ -48,6 +50,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata",
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
+		Condition:     func(name string) (bool, error) { return name == "fts5" && searchable(t), nil },
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("MODEL", model.URL)
 			env.Setenv("RETAKE_DB", filepath.Join(env.WorkDir, "t.db"))
@@ -55,6 +58,30 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// searchable tells whether this build has a search index.
+func searchable(t *testing.T) bool {
+	db, err := store.Open(filepath.Join(t.TempDir(), "t.db"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	state, err := db.SearchState(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state.Index
+}
+
+func index(db string) error {
+	s, err := store.Open(db, store.Options{})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	_, err = ingest.Index(context.Background(), s)
+	return err
 }
 
 // seed stores the exchanges of a folder: NAME.request.json with

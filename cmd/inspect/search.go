@@ -109,7 +109,7 @@ func (a *app) sayHow(found *view.Found, s view.Search) {
 	}
 	switch {
 	case found.More && s.Best:
-		fmt.Fprintf(a.err, "inspect: the best %d of the newest %d or fewer; --limit 0 lists all of these\n", s.Limit, view.BestOf)
+		fmt.Fprintf(a.err, "inspect: the best %d of the newest %d; --limit 0 lists all of these\n", s.Limit, found.Compared)
 	case found.More:
 		fmt.Fprintf(a.err, "inspect: the newest %d; --limit 0 lists all\n", s.Limit)
 	}

@@ -55,6 +55,11 @@ func Run(t *testing.T, open func(t *testing.T) transcript.Store) {
 		{"Update_OneAtATime", updateConcurrent},
 		{"Tx_EndsWithUpdate", txEnds},
 		{"Reads_AreCancelled", readsCancelled},
+		{"Body_Pieces", piecesOfBody},
+		{"Search_Finds", searchFinds},
+		{"Search_Filters", searchFilters},
+		{"Search_Progress", searchProgress},
+		{"Search_Drops", searchDrops},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, open(t)) })
 	}

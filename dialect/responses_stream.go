@@ -79,11 +79,12 @@ func (s *responsesStream) item(data []byte) *responsesStreamItem {
 	if id == "" {
 		id = str(get(data, "item", "id"))
 	}
-	index, known := s.last, false
+	index := s.last
 	if v := get(data, "output_index"); has(v) {
-		index, known = num(v), true
+		index = num(v)
 	} else if id != "" {
-		if index, known = s.ids[id]; !known {
+		known, ok := s.ids[id]
+		if index = known; !ok {
 			index = s.last + int64(min(1, len(s.items)))
 		}
 	}

@@ -175,7 +175,8 @@ func (p *pairing) openByName(call int) {
 
 func (p *pairing) result(i int) {
 	it := &p.items[i]
-	found, answered, by := -1, -1, "id"
+	var found int
+	answered, by := -1, "id"
 	if it.CallID != "" {
 		found, answered = p.first(p.byID, it.CallID)
 	} else {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"sync/atomic"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -38,11 +39,11 @@ func (t *recordingTransport) RoundTrip(r *http.Request) (*http.Response, error) 
 	b := t.opts.begin(r.Context(), c, r)
 	b.URL, b.Upstream = r.URL.String(), r.URL.Host
 	a.meta(frameBegin, b)
-	out := r
+	out, sent := r, &sentBody{ReadCloser: r.Body, a: a, r: r}
 	if r.Body != nil && r.Body != http.NoBody {
 		out = r.Clone(r.Context())
 		out.Header, out.Trailer = r.Header, r.Trailer
-		out.Body = &sentBody{ReadCloser: r.Body, a: a, r: r}
+		out.Body = sent
 		if r.GetBody != nil {
 			// A second reading for a retry of the transport's own is not recorded twice.
 			out.GetBody = r.GetBody
@@ -56,6 +57,7 @@ func (t *recordingTransport) RoundTrip(r *http.Request) (*http.Response, error) 
 		if r.Context().Err() != nil {
 			e = &ending{Outcome: transcript.ClientDisconnect}
 		}
+		sent.keep()
 		a.end(e)
 		return nil, err
 	}
@@ -71,11 +73,36 @@ func (t *recordingTransport) RoundTrip(r *http.Request) (*http.Response, error) 
 // sentBody records a request body while the base transport reads it.
 type sentBody struct {
 	io.ReadCloser
-	a *aside
-	r *http.Request
+	a     *aside
+	r     *http.Request
+	begun atomic.Bool
+}
+
+// keep records a request that was never sent, since nobody was there to take
+// it: what would have been said is worth having.
+func (b *sentBody) keep() {
+	if b.begun.Swap(true) || b.r.GetBody == nil {
+		return
+	}
+	body, err := b.r.GetBody()
+	if err != nil {
+		return
+	}
+	defer body.Close()
+	for p := make([]byte, 32<<10); ; {
+		n, err := body.Read(p)
+		b.a.piece(frameRequest, p[:n])
+		if err == io.EOF {
+			b.a.meta(frameRequestEnd, &ending{Trailer: b.r.Trailer})
+		}
+		if err != nil {
+			return
+		}
+	}
 }
 
 func (b *sentBody) Read(p []byte) (int, error) {
+	b.begun.Store(true)
 	n, err := b.ReadCloser.Read(p)
 	b.a.piece(frameRequest, p[:n])
 	if err == io.EOF {

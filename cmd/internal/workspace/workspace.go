@@ -161,8 +161,22 @@ func (w *Workspace) Opened(ctx context.Context) error {
 	return err
 }
 
+// recoverEvery is how often it is looked for spools that nobody holds any more:
+// another recorder of this database may die while this one runs.
+const recoverEvery = 3 * time.Second
+
 // recover takes in the spools of processes that have ended without doing so.
 func (w *Workspace) recover(ctx context.Context) {
+	for ctx.Err() == nil {
+		w.takeIn(ctx)
+		select {
+		case <-ctx.Done():
+		case <-time.After(recoverEvery):
+		}
+	}
+}
+
+func (w *Workspace) takeIn(ctx context.Context) {
 	total := 0
 	ok := w.runner.Take(ctx, func(yield func(*recorder.Record) bool) {
 		for rec, err := range w.spool.Leftovers() {

@@ -167,8 +167,9 @@ const recoverEvery = 3 * time.Second
 
 // recover takes in the spools of processes that have ended without doing so.
 func (w *Workspace) recover(ctx context.Context) {
+	told := map[string]bool{} // what stays unreadable is told once
 	for ctx.Err() == nil {
-		w.takeIn(ctx)
+		w.takeIn(ctx, told)
 		select {
 		case <-ctx.Done():
 		case <-time.After(recoverEvery):
@@ -176,12 +177,15 @@ func (w *Workspace) recover(ctx context.Context) {
 	}
 }
 
-func (w *Workspace) takeIn(ctx context.Context) {
+func (w *Workspace) takeIn(ctx context.Context, told map[string]bool) {
 	total := 0
 	ok := w.runner.Take(ctx, func(yield func(*recorder.Record) bool) {
 		for rec, err := range w.spool.Leftovers() {
 			if err != nil {
-				w.log.Error("read a spool left behind", "error", err)
+				if !told[err.Error()] {
+					w.log.Error("read a spool left behind", "error", err)
+					told[err.Error()] = true
+				}
 				continue
 			}
 			if total++; !yield(rec) {

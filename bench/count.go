@@ -20,6 +20,7 @@ type counted struct {
 	P50      float64        `json:"p50_us"`
 	P99      float64        `json:"p99_us"`
 	Drain    float64        `json:"drain_s"` // from the last answer until all was stored
+	Index    float64        `json:"index_s"` // and until all was in the search index
 	CPU      float64        `json:"cpu_s_per_1000"`
 	PeakMB   float64        `json:"peak_mb"`
 	Recorded int            `json:"recorded"` // as inspect lists them
@@ -42,8 +43,8 @@ func countAll(ctx context.Context, o options) (err error) {
 	if o.json {
 		err = json.NewEncoder(os.Stdout).Encode(c)
 	} else {
-		fmt.Printf("%d exchanges sent, %d failed %s\n%.0f requests/s, p50 %.0f µs, p99 %.0f µs, %.3f s CPU per 1000, peak %.0f MB, all stored %.2f s after the last answer\n%d recorded, %d lossy, outcomes %v\n",
-			c.Sent, c.Failed, c.Failure, c.PerSec, c.P50, c.P99, c.CPU, c.PeakMB, c.Drain, c.Recorded, c.Lossy, c.Outcomes)
+		fmt.Printf("%d exchanges sent, %d failed %s\n%.0f requests/s, p50 %.0f µs, p99 %.0f µs, %.3f s CPU per 1000, peak %.0f MB, all stored %.2f s after the last answer, indexed %.2f s\n%d recorded, %d lossy, outcomes %v\n",
+			c.Sent, c.Failed, c.Failure, c.PerSec, c.P50, c.P99, c.CPU, c.PeakMB, c.Drain, c.Index, c.Recorded, c.Lossy, c.Outcomes)
 	}
 	// Those that warm up are recorded as well.
 	s := countScenario()
@@ -69,12 +70,12 @@ func (b *bench) count(ctx context.Context) (*counted, error) {
 		return nil, err
 	}
 	c := &counted{Sent: l.Requests + l.Failed, Failed: l.Failed, Failure: l.Failure, PerSec: float64(l.Requests) / l.Seconds, P50: l.P50, P99: l.P99}
-	drained, err := t.drain(ctx, 10*time.Minute)
+	d, err := t.drain(ctx, 10*time.Minute)
 	if err != nil {
 		return nil, err
 	}
 	used := usageOf(t.process)
-	c.Drain, c.PeakMB, c.CPU = drained.Seconds(), used.peak, 1000*used.cpu/float64(max(1, c.Sent))
+	c.Drain, c.Index, c.PeakMB, c.CPU = d.stored.Seconds(), d.indexed.Seconds(), used.peak, 1000*used.cpu/float64(max(1, c.Sent))
 	if err := t.process.end(); err != nil {
 		return nil, err
 	}

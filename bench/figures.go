@@ -22,8 +22,9 @@ type summary struct {
 	AddedP50   float64 `json:"added_p50_us"`
 	AddedP99   float64 `json:"added_p99_us"`
 	AddedFirst float64 `json:"added_first_p50_us"`
-	CPU        float64 `json:"cpu_s_per_1000"` // what it takes to store included
+	CPU        float64 `json:"cpu_s_per_1000"` // what it takes to store and to index included
 	Drain      float64 `json:"drain_s"`        // longest wait after a cell until all was stored
+	Index      float64 `json:"index_s"`        // and until all was indexed
 	IdleMB     float64 `json:"idle_mb"`
 	PeakMB     float64 `json:"peak_mb"`
 	RestMB     float64 `json:"rest_mb"` // resident after the last cell
@@ -116,7 +117,7 @@ func (s *summary) summarise() {
 		if s.Failure == "" {
 			s.Failure = c.Failure
 		}
-		s.Drain, s.RestMB = max(s.Drain, c.Drain), c.RSS
+		s.Drain, s.Index, s.RestMB = max(s.Drain, c.Drain), max(s.Index, c.Index), c.RSS
 	}
 	s.PerSec, s.CPU = median(s.each(perSecond)), median(s.each(cpu))
 	s.P50, s.P99 = median(s.each(p50)), median(s.each(p99))

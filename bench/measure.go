@@ -13,8 +13,9 @@ import (
 // cell is what one cell gave.
 type cell struct {
 	load
-	CPU   float64 `json:"cpu_s"` // of the target, until it has stored everything
+	CPU   float64 `json:"cpu_s"` // of the target, until it has done everything
 	Drain float64 `json:"drain_s"`
+	Index float64 `json:"index_s"`
 	RSS   float64 `json:"rss_mb"` // afterwards
 }
 
@@ -138,12 +139,12 @@ func (b *bench) cell(ctx context.Context, s scenario, t *target) (*cell, error) 
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", t.name, err)
 	}
-	drained, err := t.drain(ctx, drainWithin)
+	d, err := t.drain(ctx, drainWithin)
 	if err != nil {
 		return nil, err
 	}
 	after := usageOf(t.process)
-	return &cell{load: *l, CPU: after.cpu - before.cpu, Drain: drained.Seconds(), RSS: after.rss}, nil
+	return &cell{load: *l, CPU: after.cpu - before.cpu, Drain: d.stored.Seconds(), Index: d.indexed.Seconds(), RSS: after.rss}, nil
 }
 
 // run has the load generator do a job.

@@ -29,15 +29,15 @@ func (s *scenario) describe() string {
 func (r *result) print(out io.Writer) {
 	fmt.Fprintln(out, r.Scenario.describe())
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "target\treq/s\t+p50 µs\t+p99 µs\t+first µs\tcpu s/1000\tdrain s\tidle MB\tpeak MB\tfailed\t× req/s\t× +p50\t× +p99\t× +first\t× cpu\t")
+	fmt.Fprintln(w, "target\treq/s\t+p50 µs\t+p99 µs\t+first µs\tcpu s/1000\tdrain s\tindex s\tidle MB\tpeak MB\tfailed\t× req/s\t× +p50\t× +p99\t× +first\t× cpu\t")
 	for _, s := range r.Targets {
-		added, cost := [3]string{"-", "-", "-"}, [4]string{"-", "-", "-", "-"}
+		added, cost := [3]string{"-", "-", "-"}, [5]string{"-", "-", "-", "-", "-"}
 		if s.Target != direct {
 			added = [3]string{fmt.Sprintf("%.0f", s.AddedP50), fmt.Sprintf("%.0f", s.AddedP99), fmt.Sprintf("%.0f", s.AddedFirst)}
-			cost = [4]string{fmt.Sprintf("%.3f", s.CPU), fmt.Sprintf("%.2f", s.Drain), fmt.Sprintf("%.0f", s.IdleMB), fmt.Sprintf("%.0f", s.PeakMB)}
+			cost = [5]string{fmt.Sprintf("%.3f", s.CPU), fmt.Sprintf("%.2f", s.Drain), fmt.Sprintf("%.2f", s.Index), fmt.Sprintf("%.0f", s.IdleMB), fmt.Sprintf("%.0f", s.PeakMB)}
 		}
-		fmt.Fprintf(w, "%s\t%.0f\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t\n", s.Target, s.PerSec,
-			added[0], added[1], added[2], cost[0], cost[1], cost[2], cost[3], s.Failed,
+		fmt.Fprintf(w, "%s\t%.0f\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t\n", s.Target, s.PerSec,
+			added[0], added[1], added[2], cost[0], cost[1], cost[2], cost[3], cost[4], s.Failed,
 			s.Throughput, s.AddedP50Ratio, s.AddedP99Ratio, s.AddedFirstRatio, s.CPURatio)
 	}
 	w.Flush()
@@ -79,7 +79,7 @@ func (v verdict) String() string {
 
 // print prints all verdicts together.
 func (r *report) print(out io.Writer) {
-	fmt.Fprintf(out, "Medians of %d rounds; × is the ratio to reverseproxy in the same round, + what is added to direct.\n", r.Rounds)
+	fmt.Fprintf(out, "Medians of %d rounds; × is the ratio to reverseproxy in the same round, + what is added to direct;\ndrain and index: the longest time after a cell until all of it was stored, and in the search index.\n", r.Rounds)
 	for _, s := range r.Scenarios {
 		for _, v := range s.Verdicts {
 			fmt.Fprintln(out, v.String())

@@ -157,44 +157,63 @@ func startNginx(ctx context.Context, model, folder string) (*process, error) {
 	})
 }
 
-// backlog is how many exchanges a recorder has not stored yet.
-func (t *target) backlog(ctx context.Context) (int, error) {
+// undone is what a recorder has yet to do with what it recorded.
+type undone struct {
+	store int   // exchanges in the spool
+	index int64 // exchanges that are not in the search index
+}
+
+func (t *target) undone(ctx context.Context) (undone, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+t.address+"/_retake/status", nil)
 	if err != nil {
-		return 0, err
+		return undone{}, err
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return 0, err
+		return undone{}, err
 	}
 	defer resp.Body.Close()
 	var status struct {
-		Spool recorder.Stats `json:"spool"`
+		Spool  recorder.Stats `json:"spool"`
+		Search struct {
+			Lag int64 `json:"lag"`
+		} `json:"search"`
 	}
 	if err := json.NewDecoder(resp.Body).Decode(&status); err != nil {
-		return 0, fmt.Errorf("read status: %w", err)
+		return undone{}, fmt.Errorf("read status: %w", err)
 	}
-	return status.Spool.Backlog + status.Spool.InFlight, nil
+	return undone{store: status.Spool.Backlog + status.Spool.InFlight, index: status.Search.Lag}, nil
 }
 
+// drained is how long a recorder took until it had done everything.
+type drained struct{ stored, indexed time.Duration }
+
+// indexWithin bounds how long the next cell waits for the search index.
+const indexWithin = 10 * time.Second
+
 // drain waits until a recorder has stored everything, at most that long, and
-// tells how long it took.
-func (t *target) drain(ctx context.Context, most time.Duration) (time.Duration, error) {
+// then until it has indexed everything, so that the next cell has the machine
+// for itself.
+func (t *target) drain(ctx context.Context, most time.Duration) (d drained, err error) {
 	if t.name != recording && t.name != profiled {
-		return 0, nil
+		return d, nil
 	}
 	start := time.Now()
 	for {
-		n, err := t.backlog(ctx)
+		left, err := t.undone(ctx)
 		took := time.Since(start)
 		switch {
 		case err != nil:
-			return took, err
-		case n == 0:
-			return took, nil
-		case took > most:
-			return took, fmt.Errorf("%s: %d exchanges are not stored after %s", t.name, n, most)
+			return d, err
+		case left.store > 0 && took > most:
+			return d, fmt.Errorf("%s: %d exchanges are not stored after %s", t.name, left.store, most)
+		case left.store == 0 && d.stored == 0:
+			d.stored = took
 		}
-		wait(ctx, 10*time.Millisecond)
+		if left.store == 0 && (left.index == 0 || took > d.stored+indexWithin) {
+			d.indexed = took
+			return d, nil
+		}
+		wait(ctx, 20*time.Millisecond)
 	}
 }

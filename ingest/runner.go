@@ -16,6 +16,7 @@ const (
 	groupBytes = 4 << 20                // and about so many bytes of bodies
 	retryFirst = 100 * time.Millisecond // wait after a commit that did not work, doubled each time
 	retryMost  = 5 * time.Second
+	remembered = 16 << 20 // bytes of requests that are compared with those to come: the histories of some fifty agents
 )
 
 // Runner takes finished exchanges from a spool and commits them in groups
@@ -56,6 +57,7 @@ func (r *Runner) Stats() Stats {
 func (r *Runner) Run(ctx context.Context) {
 	records := make(chan *recorder.Record, groupSize)
 	go r.pump(ctx, records)
+	r.committer.memory.Limit = remembered
 	pace := pace{stats: r.Spool.Stats, now: time.Now}
 	for first := range records {
 		pace.wait(ctx)

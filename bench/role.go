@@ -17,9 +17,8 @@ const rolePrefix = "role:"
 // input does, so that none outlives the one that started it.
 const (
 	roleModel        = "model"
-	roleReverseProxy = "reverseproxy"
-	roleRelay        = "relay"    // arguments: URL of the model
-	roleProfiled     = "profiled" // arguments: URL of the model, folder, file for the CPU profile, for the heap profile
+	roleReverseProxy = "reverseproxy" // arguments: URL of the model
+	roleProfiled     = "profiled"     // arguments: URL of the model, folder, file for the CPU profile, for the heap profile
 	roleLoad         = "load"
 )
 
@@ -33,12 +32,6 @@ func play(role string, args []string) error {
 		return serve(newModel())
 	case role == roleReverseProxy && len(args) == 1:
 		h, err := newReverseProxy(args[0])
-		if err != nil {
-			return err
-		}
-		return serve(h)
-	case role == roleRelay && len(args) == 1:
-		h, err := newRelay(args[0])
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ const (
 	reverseproxy = "reverseproxy"
 	nginx        = "nginx"        // only where it is installed
 	recording    = "recorder"     // as it is shipped
-	recorderOff  = "recorder-off" // its relay alone
+	recorderOff  = "recorder-off" // the same, recording nothing
 	profiled     = "profiled"     // its pieces in a process that writes profiles
 )
 
@@ -54,7 +54,7 @@ func startTarget(ctx context.Context, o *options, name, model, folder string, s 
 	case reverseproxy:
 		t.process, err = startRole(ctx, roleReverseProxy, url)
 	case recorderOff:
-		t.process, err = startRole(ctx, roleRelay, url)
+		t.process, err = startRecorder(ctx, o, url, t.database(), "--exclude-path", "/")
 	case profiled:
 		stem := filepath.Join(o.profile, s.Name)
 		t.process, err = startRole(ctx, roleProfiled, url, t.folder, stem+".cpu", stem+".heap")
@@ -89,12 +89,13 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-func startRecorder(ctx context.Context, o *options, upstream, db string) (*process, error) {
+func startRecorder(ctx context.Context, o *options, upstream, db string, more ...string) (*process, error) {
 	path, err := filepath.Abs(filepath.Join(o.bin, "recorder"))
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(path, "--listen", "127.0.0.1:0", "--web", "off", "--db", db, "--upstream", upstream)
+	args := []string{"--listen", "127.0.0.1:0", "--web", "off", "--db", db, "--upstream", upstream}
+	cmd := exec.Command(path, append(args, more...)...)
 	return startProgram(ctx, recording, cmd, func(line string) string {
 		rest, ok := strings.CutPrefix(line, "recording on http://")
 		if !ok {

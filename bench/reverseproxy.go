@@ -6,8 +6,6 @@ import (
 	"net/url"
 	"sync"
 	"time"
-
-	"github.com/retake-debugger/retake/recorder"
 )
 
 // newReverseProxy is what the standard library offers, set up as well as it
@@ -35,12 +33,3 @@ type buffers struct{ sync.Pool }
 
 func (b *buffers) Get() []byte  { return b.Pool.Get().(*[32 << 10]byte)[:] }
 func (b *buffers) Put(p []byte) { b.Pool.Put((*[32 << 10]byte)(p)) }
-
-// newRelay is the recorder's relay with recording off.
-func newRelay(to string) (http.Handler, error) {
-	u, err := url.Parse(to)
-	if err != nil {
-		return nil, err
-	}
-	return recorder.NewProxy(recorder.Options{Upstreams: []recorder.Upstream{{URL: u}}})
-}

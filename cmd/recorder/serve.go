@@ -52,7 +52,7 @@ func serve(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	if err := s.opened(ctx); err != nil {
+	if err := s.opened(ctx); err != nil && ctx.Err() == nil { // to be stopped meanwhile is no error
 		return errors.Join(err, s.stop())
 	}
 	s.greet()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"math/rand/v2"
+	"strconv"
 )
 
 // prompter makes the requests of one connection.
@@ -48,8 +49,7 @@ func (w *writer) message(b []byte, role string, size int) []byte {
 	b = append(b, `,{"role":"`...)
 	b = append(b, role...)
 	b = append(b, `","content":"`...)
-	b = append(b, w.text.cut(w.random.Uint64(), max(16, size-32))...)
-	return append(b, `"}`...)
+	return append(w.words(b, max(16, size-50)), `"}`...)
 }
 
 // result appends the result of a tool call with about size bytes of new text.
@@ -57,8 +57,14 @@ func (w *writer) result(b []byte, call mark, size int) []byte {
 	b = append(b, `,{"role":"tool","tool_call_id":"call_`...)
 	b = append(b, call.String()...)
 	b = append(b, `","content":"`...)
-	b = append(b, w.text.cut(w.random.Uint64(), size)...)
-	return append(b, `"}`...)
+	return append(w.words(b, size-50), `"}`...)
+}
+
+// words appends text that nobody has sent before, although what it is cut from
+// is not endless.
+func (w *writer) words(b []byte, size int) []byte {
+	b = append(strconv.AppendUint(b, w.random.Uint64(), 16), ' ')
+	return append(b, w.text.cut(w.random.Uint64(), size)...)
 }
 
 const ending = `],"temperature":0.2}`

@@ -58,6 +58,9 @@ var _ transcript.Store = (*DB)(nil)
 func Open(path string, o Options) (*DB, error) {
 	db, err := openWriter(path, o)
 	if err != nil {
+		if isCorrupt(err) {
+			err = damaged(err)
+		}
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
 	return db, nil
@@ -115,6 +118,9 @@ func create(path string) error {
 func OpenReader(path string) (*DB, error) {
 	db, err := openReader(path)
 	if err != nil {
+		if isCorrupt(err) {
+			err = damaged(err)
+		}
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
 	return db, nil

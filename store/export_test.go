@@ -12,6 +12,9 @@ func (db *DB) Number(ctx context.Context, query string, args ...any) (int64, err
 	return n.Int64, err
 }
 
+// Path is where the file is.
+func (db *DB) Path() string { return db.path }
+
 // Exec changes the database past the interfaces, to damage it or to set limits.
 func (db *DB) Exec(query string) error {
 	if err := db.w.lock(context.Background()); err != nil {

@@ -19,6 +19,7 @@ type held struct {
 	headers  bitset
 	skip     bitset // numbers of exchanges that do not count
 	last     int64  // number of the last exchange that was looked at
+	highest  state  // the highest numbers given out: what is above is damage
 	cache    recipeCache
 	// took is called for each segment that was not in it before, if set.
 	took func(segmentID) error
@@ -30,6 +31,10 @@ type holder struct {
 	bodies  [2]transcript.BodyID
 	headers [2][]byte
 }
+
+// maxHeaderID bounds what is taken for the id of a header set: each differs in
+// the names of its headers.
+const maxHeaderID = 1 << 24
 
 const (
 	holderPage    = 2000
@@ -57,6 +62,9 @@ func (h *held) catchUp(ctx context.Context, r *reader, progress func(n int64)) e
 		if err != nil || len(list) == 0 {
 			return err
 		}
+		if err := h.bound(ctx, r); err != nil {
+			return err
+		}
 		for i := range list {
 			if err := h.take(ctx, r, &list[i]); err != nil {
 				return fmt.Errorf("read what x%d holds: %w", list[i].n, err)
@@ -69,6 +77,15 @@ func (h *held) catchUp(ctx context.Context, r *reader, progress func(n int64)) e
 	}
 }
 
+// bound reads how high numbers can be, after what is to be taken was read.
+func (h *held) bound(ctx context.Context, r *reader) error {
+	err := r.st.row(ctx, "SELECT body, piece, whole FROM state", nil, &h.highest.body, &h.highest.piece, &h.highest.whole)
+	if err != nil {
+		return fmt.Errorf("read state: %w", err)
+	}
+	return nil
+}
+
 func (h *held) take(ctx context.Context, r *reader, e *holder) error {
 	if h.skip.has(e.n) {
 		return nil
@@ -77,7 +94,7 @@ func (h *held) take(ctx context.Context, r *reader, e *holder) error {
 		if err := h.body(ctx, r, body); err != nil {
 			return err
 		}
-		if set, n := binary.Uvarint(e.headers[i]); n > 0 {
+		if set, n := binary.Uvarint(e.headers[i]); n > 0 && set < maxHeaderID {
 			h.headers.add(int64(set))
 		}
 	}
@@ -90,6 +107,8 @@ func (h *held) body(ctx context.Context, r *reader, id transcript.BodyID) error 
 		return nil
 	case id&1 == 1:
 		return h.segment(segmentID(id >> 1))
+	case int64(id>>1) > h.highest.body:
+		return errRecipe
 	case !h.bodies.add(int64(id >> 1)):
 		return nil
 	}
@@ -106,6 +125,9 @@ func (h *held) body(ctx context.Context, r *reader, id transcript.BodyID) error 
 }
 
 func (h *held) segment(id segmentID) error {
+	if most := [2]int64{h.highest.piece, h.highest.whole}; id.number() > most[id.lane()] {
+		return errSegment
+	}
 	if h.segments[id.lane()].add(id.number()) && h.took != nil {
 		return h.took(id)
 	}

@@ -36,14 +36,15 @@ type Pruned struct {
 
 // PruneProgress is how far a prune is.
 type PruneProgress struct {
-	Step        string // "exchanges", "history", "packs" or "space"
+	Step        string // "exchanges", "search", "history", "packs" or "space"
 	Done, Total int64
 }
 
 const (
-	pruneBatch = 64                   // exchanges removed in one transaction
-	prunePause = 3 * time.Millisecond // between transactions, for others to write
-	maxRounds  = 4                    // of removing more until the database is small enough
+	pruneBatch = 8                    // exchanges removed in one transaction
+	restLeast  = 2 * time.Millisecond // between transactions
+	restMost   = 200 * time.Millisecond
+	maxRounds  = 4 // of removing more until the database is small enough
 )
 
 // Prune removes the exchanges of a plan with all that they alone hold, and
@@ -104,7 +105,9 @@ func (p *pruning) remove(plan *Plan) error {
 		what string
 		do   func() error
 	}{
+		{"hold the search index", func() error { return p.holdSearch(plan) }},
 		{"remove exchanges", func() error { return p.exchanges(plan.Numbers) }},
+		{"merge the search index", p.mergeSearch},
 		{"remove lookups", p.lookups},
 		{"remove names", p.strays},
 		{"remove what nobody holds", p.sweep},
@@ -117,15 +120,21 @@ func (p *pruning) remove(plan *Plan) error {
 	return nil
 }
 
-// change runs a short transaction and lets others have a turn.
+// change runs a short transaction, and rests for as long as that took: whoever
+// waits to write looks only from time to time whether it may.
 func (p *pruning) change(f func(*tx) error) error {
-	if err := p.db.change(p.ctx, f); err != nil {
+	var began time.Time
+	err := p.db.change(p.ctx, func(t *tx) error {
+		began = time.Now() // what came before was others' turn
+		return f(t)
+	})
+	if err != nil {
 		return err
 	}
 	select {
 	case <-p.ctx.Done():
 		return p.ctx.Err()
-	case <-time.After(prunePause):
+	case <-time.After(min(max(time.Since(began), restLeast), restMost)):
 		return nil
 	}
 }

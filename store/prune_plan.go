@@ -89,7 +89,7 @@ func (p *planner) oldest(most int64) error {
 		left -= bytes
 		return err
 	}
-	keep, err := p.back(func(e *holder) error {
+	keep, err := p.back(h, func(e *holder) error {
 		left -= p.each
 		if err := h.take(p.ctx, &p.db.reader, e); err != nil {
 			return fmt.Errorf("read what x%d holds: %w", e.n, err)
@@ -107,12 +107,15 @@ func (p *planner) oldest(most int64) error {
 
 // back calls f for the exchanges, newest first, and gives the number of the
 // last one before it was full.
-func (p *planner) back(f func(*holder) error) (int64, error) {
+func (p *planner) back(h *held, f func(*holder) error) (int64, error) {
 	before := int64(noBound)
 	for {
 		list, err := holders(p.ctx, p.db.st, selectHolders+"WHERE n < ? ORDER BY n DESC LIMIT ?", before, holderPage)
 		if err != nil || len(list) == 0 {
 			return before, err
+		}
+		if err := h.bound(p.ctx, &p.db.reader); err != nil {
+			return 0, err
 		}
 		for i := range list {
 			err := f(&list[i])

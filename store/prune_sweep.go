@@ -55,7 +55,8 @@ func (p *pruning) sweep() error {
 type sweep struct {
 	*pruning
 	held        held
-	lookup      lookup // for its keys alone
+	unlisted    [2]bitset // dead segments whose lookups are gone, by lane
+	lookup      lookup    // for its keys alone
 	done, total int64
 }
 
@@ -148,7 +149,7 @@ func (s *sweep) packs(lane int, group []packWork) error {
 	}
 	for len(group) > 0 {
 		step, rest := cutWork(group, rewriteStep)
-		if err := s.change(func(t *tx) error { return t.rewrite(lane, step, &s.held) }); err != nil {
+		if err := s.change(func(t *tx) error { return t.rewrite(lane, step, s.unlisted[lane]) }); err != nil {
 			return err
 		}
 		group = rest
@@ -187,7 +188,9 @@ func (s *sweep) unlist(lane int, group []packWork) error {
 	}
 	slices.SortFunc(list, func(a, b listed) int { return cmp.Compare(a.key, b.key) })
 	for batch := range slices.Chunk(list, unlistBatch) {
+		var removed []segmentID
 		err := s.settled(func(t *tx) error {
+			removed = removed[:0]
 			for _, l := range batch {
 				if s.held.segments[lane].has(l.id.number()) {
 					continue
@@ -195,20 +198,25 @@ func (s *sweep) unlist(lane int, group []packWork) error {
 				if err := t.removeLookup(l.key, int64(l.id)); err != nil {
 					return err
 				}
+				removed = append(removed, l.id)
 			}
 			return nil
 		})
 		if err != nil {
 			return err
 		}
+		for _, id := range removed {
+			s.unlisted[lane].add(id.number())
+		}
 	}
 	return nil
 }
 
-// rewrite writes packs anew without their dead segments. Of those that lie next
-// to each other full packs are made, as far as there is enough left.
-func (t *tx) rewrite(lane int, group []packWork, h *held) error {
-	r := &rewriter{t: t, lane: lane}
+// rewrite writes packs anew without their dead segments. A pack may hold more by
+// now than when it was looked at. Of packs that lie next to each other full ones
+// are made, as far as there is enough left.
+func (t *tx) rewrite(lane int, group []packWork, dead bitset) error {
+	r := &rewriter{t: t, lane: lane, dead: dead}
 	for _, w := range group {
 		p, err := readPack(context.Background(), t.st, t.w.codec, idIn(lane, w.first))
 		switch {
@@ -220,7 +228,7 @@ func (t *tx) rewrite(lane int, group []packWork, h *held) error {
 		if p.first != w.first { // merged into another meanwhile
 			continue
 		}
-		if err := r.take(p, h); err != nil {
+		if err := r.take(p); err != nil {
 			return err
 		}
 	}
@@ -233,6 +241,7 @@ func (t *tx) rewrite(lane int, group []packWork, h *held) error {
 type rewriter struct {
 	t       *tx
 	lane    int
+	dead    bitset
 	first   int64 // of what is not written yet
 	lengths []int
 	data    []byte
@@ -244,14 +253,17 @@ type rewriter struct {
 const maxGap = 512
 
 // take removes a pack and keeps what lives of it.
-func (r *rewriter) take(p *pack, h *held) error {
+func (r *rewriter) take(p *pack) error {
+	if err := r.adjoin(p.first); err != nil {
+		return err
+	}
 	if _, err := r.t.st.exec("DELETE FROM "+packTables[r.lane]+" WHERE first = ?", p.first); err != nil {
 		return err
 	}
 	r.last = max(r.last, p.first)
 	for n := p.first; n <= p.last(); n++ {
 		data, ok := p.segment(idIn(r.lane, n))
-		if !ok || !h.segments[r.lane].has(n) {
+		if !ok || r.dead.has(n) {
 			continue
 		}
 		if err := r.add(n, data); err != nil {
@@ -259,6 +271,19 @@ func (r *rewriter) take(p *pack, h *held) error {
 		}
 	}
 	return nil
+}
+
+// adjoin ends the pack that is being made if another one lies between it and
+// first: a segment is looked for in the last pack that begins before it.
+func (r *rewriter) adjoin(first int64) error {
+	if len(r.lengths) == 0 {
+		return nil
+	}
+	between, err := r.t.exists("SELECT 1 FROM "+packTables[r.lane]+" WHERE first >= ? AND first < ? LIMIT 1", r.first+int64(len(r.lengths)), first)
+	if err != nil || !between {
+		return err
+	}
+	return r.flush()
 }
 
 func (r *rewriter) add(n int64, data []byte) error {

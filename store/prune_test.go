@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -78,12 +79,29 @@ func prune(t *testing.T, db *store.DB, s store.Selection) (*store.Plan, store.Pr
 	return plan, did
 }
 
+// wholeFile verifies what is in the file, not what the database remembers of it.
+func wholeFile(t *testing.T, db *store.DB) {
+	t.Helper()
+	fresh, err := store.OpenReader(db.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fresh.Close()
+	if problems, err := fresh.Verify(t.Context(), nil); err != nil || len(problems) > 0 {
+		t.Fatalf("verify: %v, %v", problems, err)
+	}
+	for _, lane := range []string{"piece_pack", "whole_pack"} {
+		n := number(t, fresh, "SELECT count(*) FROM (SELECT first, lag(first + count) OVER (ORDER BY first) AS until FROM "+lane+") WHERE until > first")
+		if n > 0 {
+			t.Fatalf("%d of %s begin within another", n, lane)
+		}
+	}
+}
+
 // tidy fails if anything is left of what is gone, or gone of what is left.
 func tidy(t *testing.T, db *store.DB) {
 	t.Helper()
-	if problems, err := db.Verify(t.Context(), nil); err != nil || len(problems) > 0 {
-		t.Errorf("verify: %v, %v", problems, err)
-	}
+	wholeFile(t, db)
 	for what, query := range map[string]string{
 		"calls":    "SELECT count(*) FROM call WHERE exchange NOT IN (SELECT id FROM exchange)",
 		"results":  "SELECT count(*) FROM result WHERE exchange NOT IN (SELECT id FROM exchange) OR call NOT IN (SELECT id FROM call)",
@@ -209,6 +227,53 @@ func TestPrune_Named(t *testing.T) {
 	}
 }
 
+// Whatever goes, in whatever order, the rest comes back.
+func TestPrune_AnyExchanges(t *testing.T) {
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			db := openDB(t)
+			r := rand.New(rand.NewPCG(seed, 1))
+			for round := range 4 {
+				conversations(t, db, 1+1000*round, 2+r.IntN(8), 10+r.IntN(20), 1000+r.IntN(9000))
+				var numbers []int64
+				first, share := int64(r.IntN(300)), 1+r.IntN(4)
+				for n := first; n < first+300; n++ {
+					if r.IntN(share) == 0 {
+						numbers = append(numbers, n)
+					}
+				}
+				prune(t, db, store.Selection{Numbers: numbers})
+				tidy(t, db)
+			}
+		})
+	}
+}
+
+// What is left of two packs does not become one around a third.
+func TestPrune_PacksThatStayBetweenOthers(t *testing.T) {
+	db := openDB(t)
+	r := rand.New(rand.NewPCG(1, 1))
+	for n := 1; n <= 90; n++ {
+		e, request := example(n), [][]byte{element(r, 3000), element(r, 3000)}
+		e.Request.SHA256, e.Response.SHA256 = hash(request), hash(nil)
+		if err := db.Update(t.Context(), func(tx transcript.Tx) error { return putStep(tx, e, request, nil) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	packs := number(t, db, "SELECT count(*) FROM piece_pack")
+	var numbers []int64 // four of five, but for those of every second pack
+	for n := int64(1); n <= 90; n++ {
+		if pack := number(t, db, "SELECT count(*) FROM piece_pack WHERE first <= ?", 2*n-1); pack%2 == 0 && n%5 > 0 {
+			numbers = append(numbers, n)
+		}
+	}
+	if packs < 5 || len(numbers) < 10 {
+		t.Fatalf("%d packs, %d exchanges to remove", packs, len(numbers))
+	}
+	prune(t, db, store.Selection{Numbers: numbers})
+	tidy(t, db)
+}
+
 func TestPrune_MaxSize(t *testing.T) {
 	db := openDB(t)
 	conversations(t, db, 1, 6, 100, 6000)
@@ -290,9 +355,6 @@ func TestPrune_WhileSomebodyReads(t *testing.T) {
 
 // Others record while exchanges go, and send again what only those hold.
 func TestPrune_WhileOthersRecord(t *testing.T) {
-	if os.Getenv("RETAKE_PRUNE_WITH_WRITERS") == "" {
-		t.Skip("known fault, so no command prunes yet: with a second writing process a kept exchange once lost its body; set RETAKE_PRUNE_WITH_WRITERS=1 to hunt it")
-	}
 	path := filepath.Join(t.TempDir(), "retake.db")
 	db, err := store.Open(path, store.Options{})
 	if err != nil {
@@ -321,7 +383,7 @@ func TestPrune_WhileOthersRecord(t *testing.T) {
 	for range 200 {
 		record(other, agents[r.IntN(len(agents))])
 	}
-	for round := range 4 {
+	for round := range 8 {
 		plan, err := db.Plan(t.Context(), store.Selection{Before: example(n - 20).StartedAt})
 		if err != nil {
 			t.Fatal(err)
@@ -344,12 +406,11 @@ func TestPrune_WhileOthersRecord(t *testing.T) {
 					c.history = append([][]byte{c.history[0]}, c.history[r.IntN(len(c.history)):]...)
 				}
 				record(other, c)
+				time.Sleep(2 * time.Millisecond) // nobody records without a pause
 			}
 		}
 		t.Logf("round %d: %d went, %d recorded so far", round, len(plan.Numbers), n)
-		if problems, err := other.Verify(t.Context(), nil); err != nil || len(problems) > 0 {
-			t.Fatalf("verify: %v, %v", problems, err)
-		}
+		wholeFile(t, other)
 	}
 	prune(t, db, store.Selection{Before: example(n - 5).StartedAt})
 	tidy(t, db)
@@ -390,53 +451,52 @@ func TestPrune_SurvivesKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps := map[string]int{}
-	for kill := 1; ; kill++ {
-		file := filepath.Join(t.TempDir(), "retake.db")
-		if err := os.WriteFile(file, whole, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		finished := false
-		for round := 0; !finished; round++ { // killed again and again, then left in peace
-			limit := kill
-			if round > 1 {
-				limit = 1 << 30
-			}
-			var at string
-			at, finished = runKilled(t, file, limit)
-			steps[at]++
-			db, err := store.OpenReader(file)
-			if err != nil {
+	for _, step := range []string{"exchanges", "history", "packs", "space"} {
+		for _, times := range []int{1, 2, 3} {
+			file := filepath.Join(t.TempDir(), "retake.db")
+			if err := os.WriteFile(file, whole, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if problems, err := db.Verify(t.Context(), nil); err != nil || len(problems) > 0 {
-				t.Fatalf("killed at %s: %v, %v", at, problems, err)
+			killed := 0
+			for !killedPrune(t, file, step, times, killed < 2) { // twice, then it is left in peace
+				killed++
+				kept(t, file, step, false)
 			}
-			if n := number(t, db, "SELECT count(*) FROM exchange WHERE n >= ?", pruneKeeps); n != 600-pruneKeeps+1 {
-				t.Fatalf("killed at %s: %d exchanges are kept", at, n)
+			if killed == 0 && times == 1 {
+				t.Errorf("never killed at %s", step)
 			}
-			if finished {
-				if n := number(t, db, "SELECT count(*) FROM exchange"); n != 600-pruneKeeps+1 {
-					t.Errorf("%d exchanges are left", n)
-				}
-				tidy(t, db)
-			}
-			db.Close()
-			if finished && round == 0 {
-				t.Logf("killed at %v", steps)
-				if len(steps) < 2 { // which ones is a matter of the machine
-					t.Errorf("killed only at %v", steps)
-				}
-				return
-			}
+			kept(t, file, step, true)
 		}
-		kill += kill / 2
 	}
 }
 
-// runKilled runs pruneAll and kills it shortly after so many steps. at is the
-// step it was in.
-func runKilled(t *testing.T, path string, steps int) (at string, finished bool) {
+// kept fails unless all that is to be kept is there, and, when it is finished,
+// nothing else.
+func kept(t *testing.T, path, step string, finished bool) {
+	t.Helper()
+	db, err := store.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if problems, err := db.Verify(t.Context(), nil); err != nil || len(problems) > 0 {
+		t.Fatalf("killed at %s: %v, %v", step, problems, err)
+	}
+	if n := number(t, db, "SELECT count(*) FROM exchange WHERE n >= ?", pruneKeeps); n != 600-pruneKeeps+1 {
+		t.Fatalf("killed at %s: %d exchanges are kept", step, n)
+	}
+	if !finished {
+		return
+	}
+	if n := number(t, db, "SELECT count(*) FROM exchange"); n != 600-pruneKeeps+1 {
+		t.Errorf("killed at %s: %d exchanges are left", step, n)
+	}
+	tidy(t, db)
+}
+
+// killedPrune runs pruneAll and, if it is to be killed, does so shortly after it
+// has said a step so many times. It says whether pruneAll came to its end.
+func killedPrune(t *testing.T, path, step string, times int, kill bool) (finished bool) {
 	t.Helper()
 	cmd := job(t, "prune", path)
 	out, err := cmd.StdoutPipe()
@@ -447,15 +507,13 @@ func runKilled(t *testing.T, path string, steps int) (at string, finished bool) 
 		t.Fatal(err)
 	}
 	lines := bufio.NewScanner(out)
-	for steps > 0 && lines.Scan() {
-		fmt.Sscan(lines.Text(), &at)
-		steps--
-	}
-	if steps == 0 {
-		time.Sleep(time.Duration(rand.IntN(4000)) * time.Microsecond)
-		_ = cmd.Process.Kill()
-	}
 	for lines.Scan() {
+		if strings.HasPrefix(lines.Text(), step) {
+			times--
+		}
+		if kill && times == 0 {
+			time.AfterFunc(time.Duration(rand.IntN(4000))*time.Microsecond, func() { _ = cmd.Process.Kill() })
+		}
 	}
-	return at, cmd.Wait() == nil
+	return cmd.Wait() == nil
 }

@@ -71,6 +71,9 @@ func (m *measuring) bodies() error {
 			page = append(page, b)
 			return err
 		})
+		if err == nil {
+			err = h.bound(m.ctx, &m.db.reader)
+		}
 		if err != nil {
 			return err
 		}

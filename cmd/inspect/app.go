@@ -110,6 +110,7 @@ Exit status: 0 fine, 1 something was found to be wrong, 2 wrong usage,
 	}
 	root.Version = workspace.Version()
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	root.AddCommand(newPrune(a), newReindex(a), newStats(a), newDoctor(a))
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
@@ -139,6 +140,8 @@ func exitCode(err error) int {
 	switch {
 	case errors.As(err, new(usageError)), errors.Is(err, view.ErrBadRef), errors.Is(err, view.ErrAmbiguous):
 		return exitUsage
+	case errors.Is(err, transcript.ErrDamaged):
+		return exitFindings
 	case errors.Is(err, transcript.ErrNotFound), errors.Is(err, replay.ErrNoResult):
 		return exitNotFound
 	}
@@ -156,6 +159,8 @@ func explain(err error) string {
 		return err.Error() + `; give more of it, or its number from "inspect ls"`
 	case errors.Is(err, replay.ErrLossy), errors.Is(err, replay.ErrCut), errors.Is(err, replay.ErrUndecodable):
 		return err.Error() + ", so it cannot be sent again"
+	case errors.Is(err, transcript.ErrDamaged):
+		return err.Error() + `; "inspect doctor" tells what is left`
 	case errors.Is(err, store.ErrNewerSchema):
 		return err.Error() + "; a newer version of this program wrote it: update inspect"
 	}

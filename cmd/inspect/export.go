@@ -103,27 +103,57 @@ func (a *app) exportJSONL(ctx context.Context, db *store.DB, refs []string, chun
 		}
 		return enc.Encode(v)
 	}
+	x := &exportErrors{app: a}
 	for _, ref := range refs {
 		e, err := a.resolve(ctx, db, ref)
-		if err != nil {
-			return err
+		if err == nil {
+			err = write(e)
 		}
-		if err := write(e); err != nil {
+		if err := x.take(ref, err); err != nil {
 			return err
 		}
 	}
 	if len(refs) > 0 {
-		return nil
+		return x.err()
 	}
 	for e, err := range db.Exchanges(ctx, transcript.Filter{Oldest: true}) {
-		if err != nil {
-			return err
+		what := ""
+		if err == nil {
+			what, err = view.Ref(e.N), write(e)
 		}
-		if err := write(e); err != nil {
+		if err := x.take(what, err); err != nil {
 			return err
 		}
 	}
+	return x.err()
+}
+
+// exportErrors are the exchanges that cannot be exported because they are
+// damaged: each is told, and the export goes on.
+type exportErrors struct {
+	app   *app
+	count int
+}
+
+// take gives an error that ends the export.
+func (x *exportErrors) take(what string, err error) error {
+	if !errors.Is(err, transcript.ErrDamaged) {
+		return err
+	}
+	x.count++
+	if what != "" {
+		what += ": "
+	}
+	fmt.Fprintln(x.app.err, "inspect: left out: "+visible(oneLine(what+err.Error())))
 	return nil
+}
+
+func (x *exportErrors) err() error {
+	if x.count == 0 {
+		return nil
+	}
+	fmt.Fprintf(x.app.err, "inspect: %d exchange%s could not be exported; \"inspect doctor\" tells what is wrong\n", x.count, plural(x.count))
+	return errFindings
 }
 
 func exportBody(ctx context.Context, db *store.DB, m transcript.Message, w io.Writer) error {
@@ -207,9 +237,17 @@ func (a *app) writeTo(file string, write func(io.Writer) error) error {
 		return fmt.Errorf("create output: %w", err)
 	}
 	w := bufio.NewWriter(f)
-	if err := errors.Join(write(w), w.Flush(), f.Close()); err != nil {
+	err = write(w)
+	leftOut := errors.Is(err, errFindings) // what is written is whole all the same
+	if leftOut {
+		err = nil
+	}
+	if err := errors.Join(err, w.Flush(), f.Close()); err != nil {
 		os.Remove(part)
 		return err
 	}
-	return os.Rename(part, file)
+	if err := os.Rename(part, file); err != nil || !leftOut {
+		return err
+	}
+	return errFindings
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -43,9 +44,10 @@ func newLs(a *app) *cobra.Command {
 				return err
 			}
 			defer db.Close()
-			rows, err := view.Rows(c.Context(), db, f)
-			if err != nil {
-				return err
+			a.tellWaiting()
+			rows, damaged := view.Rows(c.Context(), db, f)
+			if damaged != nil && !errors.Is(damaged, transcript.ErrDamaged) {
+				return damaged
 			}
 			more := limit > 0 && len(rows) > limit
 			if more {
@@ -56,9 +58,11 @@ func newLs(a *app) *cobra.Command {
 				fmt.Fprintf(a.err, "inspect: the newest %d; --limit 0 lists all\n", limit)
 			}
 			if a.json {
-				return a.printJSON(rows)
+				err = a.printJSON(rows)
+			} else if len(rows) > 0 || damaged == nil {
+				err = a.printRows(c.Context(), db, rows)
 			}
-			return a.printRows(c.Context(), db, rows)
+			return errors.Join(err, damaged)
 		},
 	}
 	c.Flags().IntVar(&f.Limit, "limit", 50, "how many at most, 0 for all")

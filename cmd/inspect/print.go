@@ -92,8 +92,10 @@ func size(n int) string {
 		return fmt.Sprintf("%d B", n)
 	case n < 1000_000:
 		return fmt.Sprintf("%.1f kB", float64(n)/1000)
+	case n < 1000_000_000:
+		return fmt.Sprintf("%.1f MB", float64(n)/1000_000)
 	}
-	return fmt.Sprintf("%.1f MB", float64(n)/1000_000)
+	return fmt.Sprintf("%.2f GB", float64(n)/1000_000_000)
 }
 
 // duration is a time for eyes.

@@ -24,6 +24,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"inspect": main,
 		"seed":    func() { exit("seed", seed(os.Args[1], os.Args[2])) },
+		"damage":  func() { exit("damage", damage(os.Args[1])) },
+		"abandon": func() { exit("abandon", abandon(os.Args[1], os.Args[2])) },
 		"index":   func() { exit("index", index(os.Args[1])) },
 	})
 }

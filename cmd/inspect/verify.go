@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/view"
 )
@@ -14,8 +16,12 @@ func newVerify(a *app) *cobra.Command {
 		Use:   "verify",
 		Short: "Prove that every body comes back byte for byte",
 		Long: `verify rebuilds both bodies of every exchange from what is stored, holds them
-against the lengths and hashes taken when they were recorded, and checks the
-database file itself. Exit status 1 if anything is wrong.`,
+against the lengths and hashes taken when they were recorded, checks the
+database file itself, and derives again what the exchanges mean and how they hang
+together. Exit status 1 if anything is wrong.
+
+What was derived by another version may differ without being damaged: "inspect
+reindex" derives it with this one.`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			db, err := a.open()
@@ -23,23 +29,12 @@ database file itself. Exit status 1 if anything is wrong.`,
 				return err
 			}
 			defer db.Close()
-			checked := 0
-			problems, err := db.Verify(c.Context(), func(done, total int) {
-				checked = done
-				if a.terminal() && (done%256 == 0 || done == total) {
-					fmt.Fprintf(a.err, "\r%d of %d exchanges", done, total)
-				}
-			})
-			if a.terminal() {
-				fmt.Fprint(a.err, "\r\x1b[K")
-			}
+			a.tellWaiting()
+			checked, problems, err := a.verify(c.Context(), db)
 			if err != nil {
 				return err
 			}
 			if a.json {
-				if problems == nil {
-					problems = []store.Problem{}
-				}
 				if err := a.printJSON(map[string]any{"exchanges": checked, "problems": problems}); err != nil {
 					return err
 				}
@@ -47,7 +42,7 @@ database file itself. Exit status 1 if anything is wrong.`,
 				for _, p := range problems {
 					fmt.Fprintln(a.out, visible(problemLine(p)))
 				}
-				fmt.Fprintf(a.out, "%d exchanges checked, %d problem%s\n", checked, len(problems), plural(len(problems)))
+				fmt.Fprintf(a.out, "%d exchange%s checked, %d problem%s\n", checked, plural(checked), len(problems), plural(len(problems)))
 			}
 			if len(problems) > 0 {
 				return errFindings
@@ -57,9 +52,36 @@ database file itself. Exit status 1 if anything is wrong.`,
 	}
 }
 
+// verify checks the bytes, then what was derived of them.
+func (a *app) verify(ctx context.Context, db *store.DB) (checked int, problems []store.Problem, err error) {
+	p := a.progress()
+	defer p.clear()
+	problems, err = db.Verify(ctx, func(done, total int) {
+		checked = done
+		p.show("checking bodies", int64(done), int64(total))
+	})
+	if err != nil {
+		return checked, nil, err
+	}
+	differences, err := ingest.Rederive(ctx, db, func(done, newest int64) { p.show("deriving again", done, newest) })
+	if err != nil {
+		return checked, nil, err
+	}
+	for _, d := range differences {
+		problems = append(problems, store.Problem{Exchange: d.Exchange, N: d.N, Part: "derived", Text: d.String() + `; see "inspect reindex"`})
+	}
+	if problems == nil {
+		problems = []store.Problem{}
+	}
+	return checked, problems, nil
+}
+
 func problemLine(p store.Problem) string {
-	if p.Exchange == "" {
+	if p.N == 0 {
 		return fmt.Sprintf("%s: %s", p.Part, p.Text)
+	}
+	if p.Exchange == "" {
+		return fmt.Sprintf("%s %s: %s", view.Ref(p.N), p.Part, p.Text)
 	}
 	return fmt.Sprintf("%s (%s) %s: %s", view.Ref(p.N), p.Exchange, p.Part, p.Text)
 }

@@ -77,7 +77,7 @@ func Open(ctx context.Context, path string, log *slog.Logger) (*Workspace, error
 
 // OpenSpool opens the spool alone. Start opens the database.
 func OpenSpool(path string, log *slog.Logger) (*Workspace, error) {
-	dir := path + ".spool"
+	dir := SpoolDir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make spool folder: %w", err)
 	}

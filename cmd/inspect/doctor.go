@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/store"
+)
+
+// What a check of doctor says.
+const (
+	stateOK      = "ok"
+	stateNote    = "note"    // good to know
+	stateProblem = "problem" // to be mended
+)
+
+// check is one line of doctor.
+type check struct {
+	Check string `json:"check"`
+	State string `json:"state"`
+	Text  string `json:"text"`
+}
+
+func newDoctor(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Look at the database, its spool and this program, and say what is wrong",
+		Long: `doctor looks at the database file and its permissions, its schema and whether
+it is damaged, the room on its disk, and the spool beside it: whether a recorder
+runs, and whether one that was killed has left exchanges behind. It changes
+nothing. Exit status 1 if there is a problem.`,
+		Args: arguments(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			path, err := a.path()
+			if err != nil {
+				return err
+			}
+			d := &doctor{path: path}
+			d.examine(c.Context())
+			d.spool()
+			d.room()
+			if err := a.printChecks(d.checks); err != nil {
+				return err
+			}
+			for _, c := range d.checks {
+				if c.State == stateProblem {
+					return errFindings
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func (a *app) printChecks(checks []check) error {
+	if a.json {
+		return a.printJSON(checks)
+	}
+	p := a.printer(true)
+	for _, c := range checks {
+		state := map[string]string{stateOK: p.style(stateOK, green) + "     ", stateNote: p.style(stateNote, yellow) + "   ", stateProblem: p.style(stateProblem, red)}[c.State]
+		lines, _ := p.prose(c.Text, 22, 100)
+		p.line("%s  %-11s  %s", state, c.Check, lines[0])
+		for _, line := range lines[1:] {
+			p.line("%22s%s", "", line)
+		}
+	}
+	return p.failed
+}
+
+type doctor struct {
+	path   string
+	checks []check
+}
+
+func (d *doctor) say(state, check_, format string, args ...any) {
+	d.checks = append(d.checks, check{check_, state, fmt.Sprintf(format, args...)})
+}
+
+func (d *doctor) examine(ctx context.Context) {
+	x, err := store.Examine(ctx, d.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		d.say(stateNote, "database", "none at %s yet: record something first (recorder --help), or name another with --db", d.path)
+		return
+	}
+	if err != nil {
+		d.say(stateProblem, "database", "%v", err)
+		return
+	}
+	d.opens(x)
+	d.permissions(x)
+	if x.Readable || x.Opens == nil {
+		d.damage(x)
+		d.contents(x)
+	}
+	if x.FTS5 {
+		d.say(stateOK, "search", "this program can use the search index")
+	} else if x.Readable {
+		d.say(stateNote, "search", "this program was built without FTS5 (build tag sqlite_fts5): search scans")
+	}
+}
+
+func (d *doctor) opens(x *store.Examination) {
+	switch {
+	case errors.Is(x.Opens, store.ErrNewerSchema):
+		d.say(stateProblem, "database", "%s, %s; its schema %d was written by a newer version, this one knows %d: update this program", d.path, size(int(x.Bytes)), x.Version, x.Newest)
+	case x.Opens != nil && x.Readable:
+		d.say(stateProblem, "database", "%s, %s, is damaged (%v): the recorder cannot write to it, what is left of it can be read. Save that with \"inspect export\", then move the file away", d.path, size(int(x.Bytes)), x.Opens)
+	case x.Opens != nil:
+		d.say(stateProblem, "database", "%s, %s, cannot be read: %v", d.path, size(int(x.Bytes)), x.Opens)
+	case x.Version < x.Newest:
+		d.say(stateNote, "database", "%s, %s, schema %d; it is brought up to %d when it is opened next", d.path, size(int(x.Bytes)), x.Version, x.Newest)
+	default:
+		d.say(stateOK, "database", "%s, %s, schema %d, %s exchange%s", d.path, size(int(x.Bytes)), x.Version, number(x.Exchanges), plural(int(x.Exchanges)))
+	}
+}
+
+func (d *doctor) permissions(x *store.Examination) {
+	if x.Mode&0o077 != 0 {
+		d.say(stateNote, "permissions", "others on this machine may read the database (mode %04o): chmod 600 %s", x.Mode, d.path)
+	} else {
+		d.say(stateOK, "permissions", "only you can read the database")
+	}
+}
+
+func (d *doctor) damage(x *store.Examination) {
+	if len(x.Problems) == 0 {
+		d.say(stateOK, "integrity", "SQLite finds no damage; \"inspect verify\" proves every body")
+		return
+	}
+	for i, text := range x.Problems {
+		if i == 5 {
+			d.say(stateProblem, "integrity", "and %d more", len(x.Problems)-i)
+			break
+		}
+		d.say(stateProblem, "integrity", "%s", visible(oneLine(text)))
+	}
+	d.say(stateProblem, "integrity", "\"inspect verify\" tells which exchanges are affected; the others can be read and exported")
+}
+
+const (
+	muchFree = 64 << 20  // bytes in the database that are worth giving back
+	muchLog  = 512 << 20 // bytes of a log that somebody must be keeping from being moved
+)
+
+func (d *doctor) contents(x *store.Examination) {
+	if x.Lossy > 0 {
+		d.say(stateNote, "lossy", "of %s exchange%s something was lost when recorded: the disk was full or too slow", number(x.Lossy), plural(int(x.Lossy)))
+	}
+	if x.Free > muchFree {
+		d.say(stateNote, "free", "%s in the database are free to be used again; any \"inspect prune\" gives them back", size(int(x.Free)))
+	}
+	if x.Log > muchLog {
+		d.say(stateNote, "log", "the log beside the database has %s: some program reads for very long", size(int(x.Log)))
+	}
+}
+
+func (d *doctor) spool() {
+	dir := workspace.SpoolDir(d.path)
+	if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o077 != 0 {
+		d.say(stateNote, "permissions", "others on this machine may look into the spool (mode %04o): chmod 700 %s", info.Mode().Perm(), dir)
+	}
+	w, err := recorder.Abandoned(dir)
+	switch {
+	case err != nil:
+		d.say(stateProblem, "spool", "%v", err)
+	case w.Running > 0:
+		d.say(stateOK, "recorder", "%d program%s record%s into this database", w.Running, plural(w.Running), map[bool]string{true: "s"}[w.Running == 1])
+	default:
+		d.say(stateOK, "recorder", "none runs on this database")
+	}
+	if w.Exchanges > 0 {
+		d.say(stateProblem, "spool", "%s", waitingLine(w))
+	} else if err == nil {
+		d.say(stateOK, "spool", "nothing was left behind")
+	}
+}
+
+// littleRoom is where the disk is about to be full.
+const littleRoom = 256 << 20
+
+func (d *doctor) room() {
+	free, ok := freeSpace(d.path)
+	switch {
+	case !ok:
+	case free < littleRoom:
+		d.say(stateProblem, "disk", "only %s are free: recording is about to lose what does not fit", size(int(free)))
+	default:
+		d.say(stateOK, "disk", "%s are free", size(int(free)))
+	}
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// progress is a line on a terminal that says how far a command is. Elsewhere it
+// says nothing.
+type progress struct {
+	out     io.Writer
+	on      bool
+	columns int
+	shown   time.Time
+}
+
+// redraw is how often the line may change.
+const redraw = 100 * time.Millisecond
+
+func (a *app) progress() *progress {
+	f, ok := a.err.(*os.File)
+	p := &progress{out: a.err, on: ok && term.IsTerminal(int(f.Fd())), columns: 80}
+	if p.on {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 20 {
+			p.columns = w
+		}
+	}
+	return p
+}
+
+// show draws the line; a total of 0 is one that is not known.
+func (p *progress) show(what string, done, total int64) {
+	if now := time.Now(); !p.on || now.Sub(p.shown) < redraw {
+		return
+	} else {
+		p.shown = now
+	}
+	line := fmt.Sprintf("%s %s", what, number(done))
+	if total > 0 {
+		done = min(done, total)
+		const width = 24
+		full := int(width * done / total)
+		line = fmt.Sprintf("%s [%s%s] %3d %%  %s of %s", what, strings.Repeat("#", full), strings.Repeat("-", width-full),
+			100*done/total, number(done), number(total))
+	}
+	fmt.Fprintf(p.out, "\r%s\x1b[K", cut(line, p.columns-1))
+}
+
+// clear removes the line.
+func (p *progress) clear() {
+	if p.on && !p.shown.IsZero() {
+		fmt.Fprint(p.out, "\r\x1b[K")
+	}
+}
+
+// number is a count for eyes.
+func number(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/retake-debugger/retake/store"
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+// pruneOptions are the flags of prune.
+type pruneOptions struct {
+	olderThan, maxSize string
+	dryRun, yes        bool
+}
+
+func newPrune(a *app) *cobra.Command {
+	var o pruneOptions
+	c := &cobra.Command{
+		Use:   "prune (--older-than AGE | --max-size SIZE | REF…)",
+		Short: "Remove exchanges for good and give their space back",
+		Long: `prune removes exchanges with all that they alone hold: bodies, calls and their
+results, replays, runs and agents that have no exchange left, what the search
+index knows of them. Everything else stays whole; an exchange that continues a
+removed one says so.
+
+It works in short steps while a recorder records and others read, and can be
+broken off at any time: the same command goes on with what is left to do.
+
+--older-than takes an age such as 30d, 12h or 2w, or a day or time
+(2026-03-31, 2026-03-31T12:00:00Z), and goes by when an exchange began.
+--max-size removes the oldest ones until the database is no larger than that.`,
+		Example: `  inspect prune --older-than 30d --dry-run
+  inspect prune --max-size 2GB --yes
+  inspect prune x12 x13`,
+		RunE: func(c *cobra.Command, args []string) error { return a.prune(c.Context(), o, args) },
+	}
+	c.Flags().StringVar(&o.olderThan, "older-than", "", "remove what began before that")
+	c.Flags().StringVar(&o.maxSize, "max-size", "", "remove the oldest until the database is no larger, such as 2GB")
+	c.Flags().BoolVarP(&o.dryRun, "dry-run", "n", false, "say what would go and remove nothing")
+	c.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	return c
+}
+
+func (a *app) prune(ctx context.Context, o pruneOptions, refs []string) error {
+	ways := len(refs)
+	for _, flag := range []string{o.olderThan, o.maxSize} {
+		if flag != "" {
+			ways += len(refs) + 1
+		}
+	}
+	switch {
+	case ways == 0:
+		return usageError{errors.New(`say what is to go: --older-than, --max-size or exchanges; see "inspect prune --help"`)}
+	case ways != max(1, len(refs)):
+		return usageError{errors.New("--older-than, --max-size and exchanges exclude each other")}
+	case !o.dryRun && !o.yes && !a.asks():
+		return usageError{errors.New("nobody to ask: add --yes to remove, or --dry-run to see what would go")}
+	}
+	var s store.Selection
+	var err error
+	if o.olderThan != "" {
+		s.Before, err = moment(o.olderThan, time.Now())
+	}
+	if o.maxSize != "" {
+		s.MaxBytes, err = bytesOf(o.maxSize)
+	}
+	if err != nil {
+		return usageError{err}
+	}
+	db, err := a.openToPrune(o.dryRun)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	for _, ref := range refs {
+		n, err := a.numberOf(ctx, db, ref)
+		if err != nil {
+			return err
+		}
+		s.Numbers = append(s.Numbers, n)
+	}
+	plan, err := db.Plan(ctx, s)
+	if err != nil {
+		return err
+	}
+	if o.dryRun {
+		return a.printPlan(plan)
+	}
+	if !o.yes && len(plan.Numbers) > 0 {
+		if ok, err := a.ask(planLine("Remove", plan) + "? [y/N] "); err != nil || !ok {
+			return err
+		}
+	}
+	return a.runPrune(ctx, db, plan)
+}
+
+// openToPrune opens a database that is there, for reading alone if nothing is
+// to be removed.
+func (a *app) openToPrune(dryRun bool) (*store.DB, error) {
+	if dryRun {
+		return a.open()
+	}
+	return a.openToWrite()
+}
+
+// openToWrite opens a database that is there.
+func (a *app) openToWrite() (*store.DB, error) {
+	path, err := a.path()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return a.open() // says what to do
+	}
+	return store.Open(path, store.Options{Memory: 1 << 20})
+}
+
+// numberOf gives the number that a reference means, also of an exchange that
+// cannot be read.
+func (a *app) numberOf(ctx context.Context, db *store.DB, ref string) (int64, error) {
+	e, err := a.resolve(ctx, db, ref)
+	if errors.Is(err, transcript.ErrDamaged) && strings.HasPrefix(ref, "x") {
+		if n, err := strconv.ParseInt(ref[1:], 10, 64); err == nil {
+			return n, nil
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	return e.N, nil
+}
+
+// asks tells whether there is somebody to answer a question.
+func (a *app) asks() bool {
+	in, ok := a.in.(*os.File)
+	out, ok2 := a.err.(*os.File)
+	return ok && ok2 && term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd()))
+}
+
+func (a *app) ask(question string) (bool, error) {
+	fmt.Fprint(a.err, question)
+	answer, err := bufio.NewReader(a.in).ReadString('\n')
+	if err != nil && answer == "" {
+		fmt.Fprintln(a.err)
+		return false, nil
+	}
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return true, nil
+	}
+	fmt.Fprintln(a.err, "inspect: nothing was removed")
+	return false, nil
+}
+
+// planLine says what goes.
+func planLine(verb string, plan *store.Plan) string {
+	n := int64(len(plan.Numbers))
+	s := fmt.Sprintf("%s %s of %s exchange%s", verb, number(n), number(plan.Total), plural(int(plan.Total)))
+	if n > 0 {
+		first, last := view.Ref(plan.Numbers[0]), view.Ref(plan.Numbers[n-1])
+		if n == 1 {
+			s += " (" + first + ")"
+		} else if plan.Numbers[n-1]-plan.Numbers[0] == n-1 {
+			s += fmt.Sprintf(" (%s to %s)", first, last)
+		} else {
+			s += fmt.Sprintf(" (between %s and %s)", first, last)
+		}
+	}
+	return fmt.Sprintf("%s and give back about %s of %s", s, size(int(plan.Bytes)), size(int(plan.Size)))
+}
+
+func (a *app) printPlan(plan *store.Plan) error {
+	if a.json {
+		return a.printJSON(map[string]any{"dry_run": true, "exchanges": len(plan.Numbers), "of": plan.Total, "bytes": plan.Bytes, "size": plan.Size, "numbers": notNil(plan.Numbers)})
+	}
+	_, err := fmt.Fprintln(a.out, planLine("would remove", plan))
+	return err
+}
+
+func notNil(numbers []int64) []int64 {
+	if numbers == nil {
+		return []int64{}
+	}
+	return numbers
+}
+
+// pruneSteps are what the steps of a prune are called.
+var pruneSteps = map[string]string{"exchanges": "removing exchanges", "search": "merging the search index, step", "history": "looking at what is kept, up to", "packs": "packing what is kept", "space": "giving space back"}
+
+func (a *app) runPrune(ctx context.Context, db *store.DB, plan *store.Plan) error {
+	p := a.progress()
+	did, err := db.Prune(ctx, plan, func(s store.PruneProgress) { p.show(pruneSteps[s.Step], s.Done, s.Total) })
+	p.clear()
+	if err != nil {
+		if ctx.Err() != nil {
+			return fmt.Errorf("broken off after %s exchange%s; the same command goes on", number(did.Exchanges), plural(int(did.Exchanges)))
+		}
+		return err
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"dry_run": false, "exchanges": did.Exchanges, "of": plan.Total, "bytes": did.Before - did.After, "size": did.After, "file": did.File})
+	}
+	if did.File > did.After {
+		fmt.Fprintf(a.err, "inspect: the file still has %s; it shrinks when nobody reads what was there before\n", size(int(did.File)))
+	}
+	_, err = fmt.Fprintf(a.out, "removed %s exchange%s; the database has %s, %s less\n",
+		number(did.Exchanges), plural(int(did.Exchanges)), size(int(did.After)), size(int(did.Before-did.After)))
+	return err
+}

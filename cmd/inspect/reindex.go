@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake/ingest"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+func newReindex(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "reindex",
+		Short: "Derive again what exchanges mean, as after an update",
+		Long: `reindex throws away what was derived of the recorded bytes - dialects, usage,
+links between exchanges, runs, calls and their results, warnings, the search
+index - and derives it again with this version. Bodies, numbers, ids, labels and
+replays stay. Nothing is sent anywhere.
+
+It works in short steps while a recorder records. Broken off, the same command
+goes on where it was. "inspect verify" tells whether it is needed.`,
+		Args: arguments(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			db, err := a.openToWrite()
+			if err != nil {
+				return err
+			}
+			defer db.Close()
+			p := a.progress()
+			did, err := ingest.Reindex(c.Context(), db, workspace.Version(), func(done, newest int64) { p.show("deriving", done, newest) })
+			if err == nil {
+				p.show("indexing for search, exchanges", did.Exchanges, 0)
+				_, err = ingest.Index(c.Context(), db)
+				if errors.Is(err, transcript.ErrNoIndex) {
+					err = nil
+				}
+			}
+			p.clear()
+			if err != nil && c.Context().Err() != nil {
+				return fmt.Errorf("broken off after %s exchange%s; the same command goes on", number(did.Exchanges), plural(int(did.Exchanges)))
+			}
+			if err != nil {
+				return err
+			}
+			return a.printReindexed(did)
+		},
+	}
+}
+
+func (a *app) printReindexed(did ingest.Reindexed) error {
+	var err error
+	if a.json {
+		err = a.printJSON(did)
+	} else {
+		from := ""
+		if did.From > 0 {
+			from = fmt.Sprintf(", going on after x%d", did.From)
+		}
+		_, err = fmt.Fprintf(a.out, "%s exchange%s derived again%s; %s changed\n", number(did.Exchanges), plural(int(did.Exchanges)), from, number(did.Changed))
+	}
+	if did.Unreadable > 0 && err == nil {
+		fmt.Fprintf(a.err, "inspect: %s exchange%s could not be read and stayed as they were; see \"inspect verify\"\n", number(did.Unreadable), plural(int(did.Unreadable)))
+		return errFindings
+	}
+	return err
+}

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake/recorder"
+)
+
+// tellWaiting says in a line if exchanges of a recorder that was killed are not
+// in the database yet.
+func (a *app) tellWaiting() {
+	path, err := a.path()
+	if err != nil {
+		return
+	}
+	// Whatever keeps the spool from being read is for doctor to tell.
+	if w, err := recorder.Abandoned(workspace.SpoolDir(path)); err == nil && w.Exchanges > 0 {
+		fmt.Fprintln(a.err, "inspect: "+waitingLine(w))
+	}
+}
+
+func waitingLine(w recorder.Waiting) string {
+	are, them := "are", "them"
+	if w.Exchanges == 1 {
+		are, them = "is", "it"
+	}
+	return fmt.Sprintf("%s exchange%s of a recorder that was killed %s in its spool, not in the database; the next start of recorder takes %s in",
+		number(int64(w.Exchanges)), plural(w.Exchanges), are, them)
+}

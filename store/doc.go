@@ -28,6 +28,11 @@
 // A lookup leads from a hash to a row: to a segment by its bytes, to an exchange
 // by its node. Whoever follows one checks what it finds.
 //
+// What exchanges hold is what they are rebuilt from: segments, recipes, header
+// sets. The rest is garbage, which Prune sweeps. A segment is unlisted once no
+// lookup leads to it; then nobody can come to hold it again. A removed segment
+// leaves its number behind, with length 0 within a pack.
+//
 // The writer is the one connection of a DB that writes, the readers are a pool
 // beside it, and the checkpointer moves what was written from the write-ahead
 // log into the file, on a connection of its own, so that the writer need not.

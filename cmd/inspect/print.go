@@ -169,7 +169,7 @@ func (t *table) fit(width int) {
 	}
 	last := len(t.header) - 1
 	for _, row := range t.rows {
-		row[last] = cut(row[last], max(width-t.used(), 8))
+		row[last] = cut(row[last], max(width-t.used()-2, 8)) // it is padded too
 	}
 }
 

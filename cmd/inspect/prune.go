@@ -54,30 +54,12 @@ broken off at any time: the same command goes on with what is left to do.
 }
 
 func (a *app) prune(ctx context.Context, o pruneOptions, refs []string) error {
-	ways := len(refs)
-	for _, flag := range []string{o.olderThan, o.maxSize} {
-		if flag != "" {
-			ways += len(refs) + 1
-		}
-	}
-	switch {
-	case ways == 0:
-		return usageError{errors.New(`say what is to go: --older-than, --max-size or exchanges; see "inspect prune --help"`)}
-	case ways != max(1, len(refs)):
-		return usageError{errors.New("--older-than, --max-size and exchanges exclude each other")}
-	case !o.dryRun && !o.yes && !a.asks():
-		return usageError{errors.New("nobody to ask: add --yes to remove, or --dry-run to see what would go")}
-	}
-	var s store.Selection
-	var err error
-	if o.olderThan != "" {
-		s.Before, err = moment(o.olderThan, time.Now())
-	}
-	if o.maxSize != "" {
-		s.MaxBytes, err = bytesOf(o.maxSize)
-	}
+	s, err := o.selection(len(refs), time.Now())
 	if err != nil {
 		return usageError{err}
+	}
+	if !o.dryRun && !o.yes && !a.asks() {
+		return usageError{errors.New("nobody to ask: add --yes to remove, or --dry-run to see what would go")}
 	}
 	db, err := a.openToPrune(o.dryRun)
 	if err != nil {
@@ -104,6 +86,27 @@ func (a *app) prune(ctx context.Context, o pruneOptions, refs []string) error {
 		}
 	}
 	return a.runPrune(ctx, db, plan)
+}
+
+// selection reads the flags; so many exchanges are named beside them.
+func (o *pruneOptions) selection(named int, now time.Time) (s store.Selection, err error) {
+	ways := min(named, 1)
+	for _, flag := range []string{o.olderThan, o.maxSize} {
+		if flag != "" {
+			ways++
+		}
+	}
+	switch {
+	case ways == 0:
+		return s, errors.New(`say what is to go: --older-than, --max-size or exchanges; see "inspect prune --help"`)
+	case ways > 1:
+		return s, errors.New("--older-than, --max-size and exchanges exclude each other")
+	case o.olderThan != "":
+		s.Before, err = moment(o.olderThan, now)
+	case o.maxSize != "":
+		s.MaxBytes, err = bytesOf(o.maxSize)
+	}
+	return s, err
 }
 
 // openToPrune opens a database that is there, for reading alone if nothing is

@@ -28,7 +28,7 @@ func ago(s string) (time.Duration, bool) {
 	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyz")
 	unit, ok := units[s[len(digits):]]
 	n, err := strconv.ParseFloat(digits, 64)
-	if !ok || err != nil || n < 0 || n*float64(unit) > math.MaxInt64 || digits == "" {
+	if !ok || err != nil || !(n >= 0) || n*float64(unit) > math.MaxInt64 || digits == "" {
 		return 0, false
 	}
 	return time.Duration(n * float64(unit)), true
@@ -43,7 +43,7 @@ func bytesOf(s string) (int64, error) {
 	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ")
 	unit, ok := byteUnits[strings.ToUpper(strings.TrimSpace(s[len(digits):]))]
 	n, err := strconv.ParseFloat(digits, 64)
-	if !ok || err != nil || n*unit < 1 || n*unit > math.MaxInt64/2 {
+	if !ok || err != nil || !(n*unit >= 1) || n*unit > math.MaxInt64/2 {
 		return 0, fmt.Errorf("%q is no size: want something like 2GB or 500MB", s)
 	}
 	return int64(n * unit), nil

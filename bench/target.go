@@ -177,13 +177,18 @@ func (t *target) undone(ctx context.Context) (undone, error) {
 	var status struct {
 		Spool  recorder.Stats `json:"spool"`
 		Search struct {
-			Lag int64 `json:"lag"`
+			Index bool  `json:"index"` // there is one
+			Lag   int64 `json:"lag"`
 		} `json:"search"`
 	}
 	if err := json.NewDecoder(resp.Body).Decode(&status); err != nil {
 		return undone{}, fmt.Errorf("read status: %w", err)
 	}
-	return undone{store: status.Spool.Backlog + status.Spool.InFlight, index: status.Search.Lag}, nil
+	u := undone{store: status.Spool.Backlog + status.Spool.InFlight}
+	if status.Search.Index {
+		u.index = status.Search.Lag
+	}
+	return u, nil
 }
 
 // drained is how long a recorder took until it had done everything.
@@ -215,6 +220,6 @@ func (t *target) drain(ctx context.Context, most time.Duration) (d drained, err 
 			d.indexed = took
 			return d, nil
 		}
-		wait(ctx, 20*time.Millisecond)
+		wait(ctx, 20*time.Millisecond+took/20) // to ask takes the machine as well
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -22,15 +21,7 @@ const (
 	exitUsage   = 2
 )
 
-// gcPercent makes the heap grow by less than Go's 100 percent before it is
-// collected: a recorder runs beside the agents all day, and at full load it
-// keeps some 60 MB. It costs a few percent of its processor time.
-const gcPercent = 60
-
 func main() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
 }
 

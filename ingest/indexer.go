@@ -11,7 +11,9 @@ import (
 )
 
 const (
-	indexGroup = 32       // exchanges that are looked up at once
+	indexGroup = 64 // exchanges that are looked up at once
+	indexFew   = 4  // fewer wait for more for a while: texts that are put together make a smaller index
+	indexWait  = 5 * time.Second
 	indexBytes = 64 << 10 // about how much text one transaction takes in
 	indexTurns = 8        // while traffic passes, so many times as long as it worked an Indexer rests
 	restMost   = 2 * time.Second
@@ -31,6 +33,8 @@ type Indexer struct {
 	Log  *slog.Logger
 
 	reader   textReader
+	newest   int64        // exchange that was seen last
+	since    time.Time    // when it came
 	exchange atomic.Int64 // indexed by this process
 	failures atomic.Int64
 }
@@ -50,7 +54,7 @@ func (x *Indexer) Stats() IndexStats {
 func (x *Indexer) Run(ctx context.Context) {
 	for {
 		began := time.Now()
-		n, err := x.group(ctx)
+		n, err := x.group(ctx, false)
 		wait := x.rest(time.Since(began))
 		switch {
 		case ctx.Err() != nil || errors.Is(err, transcript.ErrNoIndex):
@@ -83,14 +87,15 @@ func (x *Indexer) rest(worked time.Duration) time.Duration {
 func Index(ctx context.Context, s transcript.Store) (int64, error) {
 	x := &Indexer{Store: func(context.Context) (transcript.Store, error) { return s, nil }, Log: slog.New(slog.DiscardHandler)}
 	for {
-		if n, err := x.group(ctx); n == 0 || err != nil {
+		if n, err := x.group(ctx, true); n == 0 || err != nil {
 			return x.exchange.Load(), err
 		}
 	}
 }
 
-// group indexes the next few exchanges and says how many it took up.
-func (x *Indexer) group(ctx context.Context) (int, error) {
+// group indexes the next few exchanges and says how many it took up. The last
+// ones wait for others, unless all are wanted.
+func (x *Indexer) group(ctx context.Context, all bool) (int, error) {
 	store, err := x.Store(ctx)
 	if err != nil || store == nil {
 		return 0, err
@@ -103,13 +108,16 @@ func (x *Indexer) group(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	list, err := store.Unindexed(ctx, indexGroup)
-	if err != nil {
+	if err != nil || len(list) == 0 || !all && x.waits(list) {
 		return 0, err
 	}
-	var parts []transcript.SearchTexts
-	taken, bytes := 0, 0
+	var g gathering
 	for _, u := range list {
-		texts, err := x.reader.read(ctx, store, u)
+		again := u.N <= state.Done // takes the place of what it was
+		if again && len(g.u) > 0 {
+			break
+		}
+		items, settings, err := x.reader.read(ctx, store, u)
 		if err != nil {
 			if ctx.Err() != nil {
 				return 0, err
@@ -117,29 +125,49 @@ func (x *Indexer) group(ctx context.Context) (int, error) {
 			x.failures.Add(1)
 			x.Log.Warn("an exchange cannot be indexed for search", "exchange", u.N, "error", err)
 		}
-		parts = append(parts, inParts(u, texts)...)
-		taken++
-		for i := range texts {
-			bytes += len(texts[i].Text)
+		size := 0
+		for i := range items {
+			size += len(items[i].Text)
 		}
-		if bytes > indexBytes {
+		if size > indexBytes && len(g.u) > 0 {
+			break // one that takes several transactions is alone
+		}
+		g.u, g.bytes = append(g.u, u), g.bytes+size
+		if g.add(items, settings); again || g.bytes > indexBytes {
 			break
 		}
 	}
-	return taken, x.put(ctx, parts)
+	return len(g.u), x.put(ctx, g.parts())
 }
 
-// inParts splits the texts of an exchange into what one transaction takes in.
-func inParts(u transcript.Unindexed, texts []transcript.SearchText) []transcript.SearchTexts {
+// waits tells whether a few exchanges should wait for more.
+func (x *Indexer) waits(list []transcript.Unindexed) bool {
+	if newest := list[len(list)-1].N; newest != x.newest {
+		x.newest, x.since = newest, time.Now()
+	}
+	return len(list) < indexFew && time.Since(x.since) < indexWait
+}
+
+// gathering is what is indexed at once.
+type gathering struct {
+	texts
+	u     []transcript.Unindexed
+	bytes int
+}
+
+// parts gives what is gathered; a single exchange in parts that one transaction
+// takes in.
+func (g *gathering) parts() []transcript.SearchTexts {
+	g.flush()
+	list, from, bytes := g.list, 0, 0
 	var parts []transcript.SearchTexts
-	from, bytes := 0, 0
-	for i := range texts {
-		if bytes += len(texts[i].Text); bytes >= indexBytes && i+1 < len(texts) {
-			parts = append(parts, transcript.SearchTexts{Unindexed: u, From: from, Texts: texts[from : i+1]})
+	for i := 0; len(g.u) == 1 && i < len(list)-1; i++ {
+		if bytes += list[i].Bytes(); bytes >= indexBytes {
+			parts = append(parts, transcript.SearchTexts{Exchanges: g.u, From: from, Texts: list[from : i+1]})
 			from, bytes = i+1, 0
 		}
 	}
-	return append(parts, transcript.SearchTexts{Unindexed: u, From: from, Texts: texts[from:], Last: true})
+	return append(parts, transcript.SearchTexts{Exchanges: g.u, From: from, Texts: list[from:], Last: true})
 }
 
 // put writes parts, as many at once as make a transaction. It stops without an
@@ -158,9 +186,7 @@ func (x *Indexer) put(ctx context.Context, parts []transcript.SearchTexts) error
 					stopped = true
 					return err
 				}
-				for _, t := range parts[done].Texts {
-					bytes += len(t.Text)
-				}
+				bytes += parts[done].Bytes()
 			}
 			return nil
 		})
@@ -169,7 +195,7 @@ func (x *Indexer) put(ctx context.Context, parts []transcript.SearchTexts) error
 		}
 		for _, p := range parts[:done] {
 			if p.Last {
-				x.exchange.Add(1)
+				x.exchange.Add(int64(len(p.Exchanges)))
 			}
 		}
 		if parts = parts[done:]; stopped {

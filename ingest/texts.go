@@ -13,73 +13,57 @@ import (
 )
 
 const (
-	textBytes   = 4 << 10  // items of an exchange share a text up to this
+	textBytes   = 4 << 10  // neighbouring items share a text up to this
 	partBytes   = 16 << 10 // longer items are indexed in parts
 	partOverlap = 1 << 10  // the end of a part is the beginning of the next, so that no query is cut
 )
 
-// texts gives what is to be indexed of an exchange: the texts of the items that
-// it brought, small ones together.
+// texts collects what is to be indexed of exchanges: the items that they
+// brought, small ones together.
 type texts struct {
-	exchange *transcript.Exchange
-	brought  []transcript.Brought
-	ends     map[string][]int    // of the request's elements
-	cuts     []int               // of its pieces
-	pieces   []transcript.BodyID // nil if they are not its elements
-
-	list  []transcript.SearchText
-	items []transcript.SearchItem // of the text that is collected
-	text  strings.Builder
+	list []transcript.SearchText
+	text transcript.SearchText // is collected
+	size int                   // of it
 }
 
-func (t *texts) collect() []transcript.SearchText {
-	for i := range t.brought {
-		b := &t.brought[i]
-		words := searchText(b.Item)
-		if words == "" {
-			continue
-		}
-		item := transcript.SearchItem{Exchange: t.exchange.N, Body: b.Body, At: b.Item.At, Piece: t.piece(b),
-			Kind: b.Item.Kind, Tool: b.Tool, IsError: b.Item.IsError}
+func (t *texts) add(items []transcript.SearchItem, settings []transcript.Key) {
+	for i := range items {
+		it := &items[i]
 		switch {
-		case b.Item.Steady():
-			t.alone(item, words, transcript.SameKey(b.Item))
-		case len(words) > partBytes:
-			t.alone(item, words, transcript.Key{})
-		default:
-			if t.text.Len()+len(words) > textBytes {
-				t.flush()
-			}
-			t.items = append(t.items, item)
-			t.text.WriteString(words)
-			t.text.WriteByte('\n')
+		case settings[i] != transcript.Key{}:
+			t.alone(*it, settings[i])
+			continue
+		case len(it.Text) > partBytes:
+			t.flush() // so that texts come in the order of their items
+			t.alone(*it, transcript.Key{})
+			continue
+		case t.size > 0 && (t.size+len(it.Text) > textBytes || it.Exchange >= t.text.Items[0].Exchange+transcript.MostExchanges):
+			t.flush()
 		}
+		t.text.Items = append(t.text.Items, *it)
+		t.size += len(it.Text)
 	}
-	t.flush()
-	return t.list
 }
 
 func (t *texts) flush() {
-	if len(t.items) > 0 {
-		t.list = append(t.list, transcript.SearchText{Items: t.items, Text: t.text.String()})
-		t.items = nil
-		t.text.Reset()
+	if len(t.text.Items) > 0 {
+		t.list = append(t.list, t.text)
+		t.text, t.size = transcript.SearchText{}, 0
 	}
 }
 
 // alone makes texts of one item.
-func (t *texts) alone(item transcript.SearchItem, words string, same transcript.Key) {
-	t.flush() // so that texts come in the order of their items
-	for {
-		part := words
-		if len(part) > partBytes {
-			part = words[:runeStart(words, partBytes)]
+func (t *texts) alone(item transcript.SearchItem, same transcript.Key) {
+	for words := item.Text; ; {
+		item.Text = words
+		if len(words) > partBytes {
+			item.Text = words[:runeStart(words, partBytes)]
 		}
-		t.list = append(t.list, transcript.SearchText{Items: []transcript.SearchItem{item}, Text: part, Same: same})
-		if len(part) == len(words) {
+		t.list = append(t.list, transcript.SearchText{Items: []transcript.SearchItem{item}, Same: same})
+		if len(item.Text) == len(words) {
 			return
 		}
-		words = words[runeStart(words, len(part)-partOverlap):]
+		words = words[runeStart(words, len(item.Text)-partOverlap):]
 		if same != (transcript.Key{}) {
 			same[0]++ // parts are texts of their own
 		}
@@ -103,17 +87,24 @@ func searchText(it *transcript.Item) string {
 	return strings.Join(parts, "\n")
 }
 
+// layout tells which piece of a stored request holds an item.
+type layout struct {
+	ends   map[string][]int    // of its elements
+	cuts   []int               // of its pieces
+	pieces []transcript.BodyID // nil if they are not its elements
+}
+
 // piece gives the piece of the request that holds the element with an item.
-func (t *texts) piece(b *transcript.Brought) transcript.BodyID {
+func (l *layout) piece(b *transcript.Brought) transcript.BodyID {
 	member, index, ok := dialect.ElementAt(b.Item.At)
-	if b.Body != "request" || !ok || t.pieces == nil || index >= len(t.ends[member]) {
+	if b.Body != "request" || !ok || l.pieces == nil || index >= len(l.ends[member]) {
 		return 0
 	}
-	i, found := slices.BinarySearch(t.cuts, t.ends[member][index])
+	i, found := slices.BinarySearch(l.cuts, l.ends[member][index])
 	if !found {
 		return 0
 	}
-	return t.pieces[i]
+	return l.pieces[i]
 }
 
 // knownExchanges is of how many exchanges an Indexer remembers what they made
@@ -131,39 +122,54 @@ type textReader struct {
 // indexMemory is how much of what was read is remembered.
 const indexMemory = 16 << 20
 
-// read gives the texts of a stored exchange.
-func (x *textReader) read(ctx context.Context, r transcript.Reader, u transcript.Unindexed) ([]transcript.SearchText, error) {
+// read gives the items that a stored exchange brought, and for settings what
+// they are known by.
+func (x *textReader) read(ctx context.Context, r transcript.Reader, u transcript.Unindexed) (items []transcript.SearchItem, settings []transcript.Key, err error) {
 	x.memory.Limit = indexMemory
 	e, err := r.ExchangeN(ctx, u.N)
 	if errors.Is(err, transcript.ErrNotFound) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	shared, before, err := x.before(ctx, r, e, u.Whole)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	reading, body, err := x.reading(ctx, r, e)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	x.remember(e.ID, transcript.KnownOf(reading.Turn))
-	t := texts{exchange: e, brought: transcript.BroughtBy(e, reading.Turn, shared, before)}
-	if err := transcript.NameTools(ctx, r, e, t.brought); err != nil {
-		return nil, err
+	brought := transcript.BroughtBy(e, reading.Turn, shared, before)
+	if err := transcript.NameTools(ctx, r, e, brought); err != nil {
+		return nil, nil, err
 	}
+	l := layout{cuts: reading.Cuts}
 	if e.Request.ContentEncoding == "" && len(body) > 0 {
-		pieces, err := r.Pieces(ctx, e.Request.Body)
-		if err != nil {
-			return nil, err
-		}
-		if len(pieces) == len(reading.Cuts) {
-			t.pieces, t.cuts, t.ends = pieces, reading.Cuts, dialect.Elements(body)
+		if l.pieces, err = r.Pieces(ctx, e.Request.Body); err != nil {
+			return nil, nil, err
 		}
 	}
-	return t.collect(), nil
+	if len(l.pieces) == len(l.cuts) {
+		l.ends = dialect.Elements(body)
+	}
+	for i := range brought {
+		b := &brought[i]
+		text := searchText(b.Item)
+		if text == "" {
+			continue
+		}
+		items = append(items, transcript.SearchItem{Exchange: e.N, Body: b.Body, At: b.Item.At, Piece: l.piece(b),
+			Kind: b.Item.Kind, Tool: b.Tool, IsError: b.Item.IsError, Text: text})
+		key := transcript.Key{}
+		if b.Item.Steady() {
+			key = transcript.SameKey(b.Item)
+		}
+		settings = append(settings, key)
+	}
+	return items, settings, nil
 }
 
 // before gives what the exchange that e continues had already.

@@ -5,15 +5,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/retake-debugger/retake/transcript"
 )
 
 // makeIndex is apart from the migrations: a build without FTS5 cannot do it.
-// Terms hold no white space; "ascii" parts what it gets there and nowhere else.
 const makeIndex = `CREATE VIRTUAL TABLE IF NOT EXISTS search_index USING fts5(
-	terms, content = '', contentless_delete = 1, detail = none, tokenize = "ascii tokenchars '.!='")`
+	terms, content = '', contentless_delete = 1, detail = none, tokenize = "ascii tokenchars '.'")`
 
 // searchState is the row of that name.
 type searchState struct{ done, next, partOf, part int64 }
@@ -40,43 +39,40 @@ func (t *tx) PutTexts(p transcript.SearchTexts) (bool, error) {
 		ok, err = t.putTexts(&p)
 	}
 	if err != nil {
-		return false, fmt.Errorf("index x%d: %w", p.N, err)
+		return false, fmt.Errorf("index for search: %w", err)
 	}
 	return ok, nil
 }
 
 func (t *tx) putTexts(p *transcript.SearchTexts) (bool, error) {
 	s, err := t.searchState()
-	if err != nil {
+	if err != nil || len(p.Exchanges) == 0 {
 		return false, err
 	}
-	again, err := t.exists("SELECT 1 FROM search_again WHERE exchange = ?", p.N)
-	if err != nil || p.N <= s.done && !again || p.From > 0 && (s.partOf != p.N || s.part != int64(p.From)) {
-		return false, err
+	first := p.Exchanges[0].N
+	if p.From > 0 && (s.partOf != first || s.part != int64(p.From)) {
+		return false, nil
 	}
-	if p.From == 0 {
-		if err := t.dropTexts(p.N); err != nil {
+	for _, u := range p.Exchanges {
+		if ok, err := t.begin(u.N, p.From, &s); !ok || err != nil {
 			return false, err
 		}
 	}
-	ids, err := t.idsFor(p, &s)
+	ids, err := t.idsFor(first, int64(len(p.Texts)), &s)
 	if err != nil {
 		return false, err
 	}
 	for i := range p.Texts {
-		if err := t.putText(p.N, &p.Texts[i], ids+int64(i), ids < s.next); err != nil {
+		if err := t.putText(&p.Texts[i], ids+int64(i), ids < s.next); err != nil {
 			return false, err
 		}
 	}
 	if ids >= s.next {
 		s.next = ids + int64(len(p.Texts))
 	}
-	s.partOf, s.part = p.N, int64(p.From+len(p.Texts))
+	s.partOf, s.part = first, int64(p.From+len(p.Texts))
 	if p.Last {
-		s.done, s.partOf, s.part = max(s.done, p.N), 0, 0
-		if p.Whole {
-			_, err = t.st.exec("DELETE FROM search_again WHERE exchange = ?", p.N)
-		}
+		err = t.end(p.Exchanges, &s)
 	}
 	if err == nil {
 		_, err = t.st.exec("UPDATE search_state SET done = ?, next = ?, part_of = ?, part = ?", s.done, s.next, s.partOf, s.part)
@@ -84,22 +80,53 @@ func (t *tx) putTexts(p *transcript.SearchTexts) (bool, error) {
 	return err == nil, err
 }
 
+// begin tells whether an exchange is to be indexed, and removes what is there of
+// it already.
+func (t *tx) begin(n int64, from int, s *searchState) (bool, error) {
+	again := false
+	if n <= s.done {
+		var err error
+		if again, err = t.exists("SELECT 1 FROM search_again WHERE exchange = ?", n); !again || err != nil {
+			return false, err
+		}
+	}
+	if from > 0 || !again && n != s.partOf {
+		return true, nil
+	}
+	return true, t.dropTexts(n)
+}
+
+// end notes that exchanges are indexed.
+func (t *tx) end(list []transcript.Unindexed, s *searchState) error {
+	s.partOf, s.part = 0, 0
+	for _, u := range list {
+		s.done = max(s.done, u.N)
+		if !u.Whole {
+			continue
+		}
+		if _, err := t.st.exec("DELETE FROM search_again WHERE exchange = ?", u.N); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // idsFor gives the first of as many free ids as there are texts: the next ones,
 // or, for an exchange that is indexed once more, those before its followers',
 // which keeps ids in the order of exchanges.
-func (t *tx) idsFor(p *transcript.SearchTexts, s *searchState) (int64, error) {
-	if p.N > s.done {
+func (t *tx) idsFor(n, texts int64, s *searchState) (int64, error) {
+	if n > s.done {
 		return s.next, nil
 	}
 	before, after := int64(0), s.next
-	err := t.st.row(context.Background(), "SELECT id FROM search_text WHERE exchange > ? ORDER BY exchange, id LIMIT 1", []any{p.N}, &after)
+	err := t.st.row(context.Background(), "SELECT id FROM search_text WHERE first > ? ORDER BY first, id LIMIT 1", []any{n}, &after)
 	if err == nil || errors.Is(err, sql.ErrNoRows) {
 		err = t.st.row(context.Background(), "SELECT id FROM search_text WHERE id < ? ORDER BY id DESC LIMIT 1", []any{after}, &before)
 	}
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return 0, err
 	}
-	if after-before > int64(len(p.Texts)) {
+	if after-before > texts {
 		return before + 1, nil
 	}
 	return s.next, nil
@@ -107,15 +134,23 @@ func (t *tx) idsFor(p *transcript.SearchTexts, s *searchState) (int64, error) {
 
 // putText stores one text under an id. A build without FTS5 may have left terms
 // of another text there, if the id was used before.
-func (t *tx) putText(n int64, text *transcript.SearchText, id int64, used bool) error {
-	items, err := t.packItems(text.Items)
+func (t *tx) putText(text *transcript.SearchText, id int64, used bool) error {
+	if len(text.Items) == 0 {
+		return nil
+	}
+	items, err := t.prepare(text.Items)
 	if err != nil {
 		return err
 	}
+	first, last := items[0].Exchange, items[len(items)-1].Exchange
+	if last < first || last >= first+transcript.MostExchanges {
+		return fmt.Errorf("a text of exchanges %d to %d", first, last)
+	}
+	packed := packItems(items, first)
 	var same any
 	if text.Same != (transcript.Key{}) {
 		key := t.w.lookup.key(findText, text.Same[:])
-		known, err := t.placeAgain(n, key, items)
+		known, err := t.placeAgain(first, key, packed)
 		if known || err != nil {
 			return err
 		}
@@ -126,18 +161,17 @@ func (t *tx) putText(n int64, text *transcript.SearchText, id int64, used bool) 
 			return err
 		}
 	}
-	if _, err := t.st.exec("INSERT INTO search_text (id, exchange, items, same) VALUES (?, ?, ?, ?)", id, n, items, same); err != nil {
+	if _, err := t.st.exec("INSERT INTO search_text (id, first, last, items, same) VALUES (?, ?, ?, ?, ?)", id, first, last, packed, same); err != nil {
 		return err
 	}
-	terms := strings.Join(termsOf(transcript.Fold(text.Text), true), " ")
-	_, err = t.st.exec("INSERT INTO search_index (rowid, terms) VALUES (?, ?)", id, terms)
+	_, err = t.st.exec("INSERT INTO search_index (rowid, terms) VALUES (?, ?)", id, termsOf(text))
 	return err
 }
 
 // placeAgain notes that an exchange brings a text that is kept already.
 func (t *tx) placeAgain(n, key int64, items []byte) (known bool, err error) {
 	var id, first int64
-	err = t.st.row(context.Background(), "SELECT id, exchange FROM search_text WHERE same = ?", []any{key}, &id, &first)
+	err = t.st.row(context.Background(), "SELECT id, first FROM search_text WHERE same = ?", []any{key}, &id, &first)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -182,39 +216,58 @@ func (t *tx) DropTexts(exchange string) error {
 	return nil
 }
 
-// dropTexts removes the texts of an exchange. One that others bring too becomes
-// theirs.
+// dropTexts removes what texts hold of an exchange, and texts of which nothing is
+// left. One that others bring too becomes theirs.
 func (t *tx) dropTexts(n int64) error {
-	var ids []int64
-	err := t.st.rows(context.Background(), "SELECT id FROM search_text WHERE exchange = ?", []any{n}, func(row *sql.Rows) error {
-		var id int64
-		err := row.Scan(&id)
-		ids = append(ids, id)
+	var rows []textRow
+	query := "SELECT id, first, items, same IS NOT NULL FROM search_text WHERE first BETWEEN ? AND ? AND last >= ?"
+	err := t.st.rows(context.Background(), query, []any{n - transcript.MostExchanges, n, n}, func(row *sql.Rows) error {
+		var r textRow
+		err := row.Scan(&r.id, &r.first, &r.items, &r.same)
+		rows = append(rows, r)
 		return err
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = t.st.exec("DELETE FROM search_place WHERE exchange = ?", n)
 	}
-	if _, err := t.st.exec("DELETE FROM search_place WHERE exchange = ?", n); err != nil {
-		return err
-	}
-	able, made, err := t.hasIndex(context.Background())
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		kept, err := t.handOn(id)
-		if err == nil && !kept {
-			_, err = t.st.exec("DELETE FROM search_text WHERE id = ?", id)
+	for i := range rows {
+		if err == nil {
+			err = t.dropFrom(&rows[i], n)
 		}
-		if err == nil && !kept && able && made {
-			_, err = t.st.exec("DELETE FROM search_index WHERE rowid = ?", id)
-		}
-		if err != nil {
+	}
+	return err
+}
+
+func (t *tx) dropFrom(r *textRow, n int64) error {
+	if r.same {
+		if kept, err := t.handOn(r.id); kept || err != nil {
 			return err
 		}
+		return t.removeText(r.id)
 	}
-	return nil
+	items, err := unpackItems(r.items, r.first)
+	if err != nil {
+		return t.removeText(r.id)
+	}
+	left := slices.DeleteFunc(items, func(it packedItem) bool { return it.Exchange == n })
+	if len(left) == 0 {
+		return t.removeText(r.id)
+	}
+	first, last := left[0].Exchange, left[len(left)-1].Exchange
+	_, err = t.st.exec("UPDATE search_text SET first = ?, last = ?, items = ? WHERE id = ?", first, last, packItems(left, first), r.id)
+	return err
+}
+
+// removeText removes a text. Without FTS5 its terms stay and lead nowhere.
+func (t *tx) removeText(id int64) error {
+	able, made, err := t.hasIndex(context.Background())
+	if err == nil {
+		_, err = t.st.exec("DELETE FROM search_text WHERE id = ?", id)
+	}
+	if err == nil && able && made {
+		_, err = t.st.exec("DELETE FROM search_index WHERE rowid = ?", id)
+	}
+	return err
 }
 
 // handOn makes a text that of the next exchange that brings it, if there is one.
@@ -226,7 +279,7 @@ func (t *tx) handOn(id int64) (bool, error) {
 		return false, nil
 	}
 	if err == nil {
-		_, err = t.st.exec("UPDATE search_text SET exchange = ?, items = ? WHERE id = ?", n, items, id)
+		_, err = t.st.exec("UPDATE search_text SET first = ?1, last = ?1, items = ?2 WHERE id = ?3", n, items, id)
 	}
 	if err == nil {
 		_, err = t.st.exec("DELETE FROM search_place WHERE text = ? AND exchange = ?", id, n)

@@ -12,8 +12,12 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// searchPage is how many texts are read at once.
-const searchPage = 64
+// Texts are read in pages. The first is small, since most searches end in it;
+// each costs what it takes to find the first of its texts.
+const (
+	firstPage = 48
+	nextPage  = 1024
+)
 
 // Pieces lists the pieces of a body.
 func (r *reader) Pieces(ctx context.Context, id transcript.BodyID) ([]transcript.BodyID, error) {
@@ -85,7 +89,7 @@ func (r *reader) Unindexed(ctx context.Context, limit int) ([]transcript.Unindex
 // Search gives all items in the index that may match, newest first.
 func (r *reader) Search(ctx context.Context, q transcript.SearchQuery) iter.Seq2[transcript.SearchItem, error] {
 	return func(yield func(transcript.SearchItem, error) bool) {
-		s := searching{reader: r, ctx: ctx, q: &q, tools: map[int64]string{}}
+		s := searching{reader: r, ctx: ctx, q: &q, tools: map[int64]string{}, passed: map[int64]bool{}}
 		if err := s.run(yield); err != nil && !errors.Is(err, errEnough) {
 			if !errors.Is(err, transcript.ErrNoIndex) {
 				err = fmt.Errorf("search: %w", err)
@@ -102,14 +106,16 @@ type searching struct {
 	q      *transcript.SearchQuery
 	filter string // SQL on exchange e; "" for none
 	args   []any
+	holds  []uint64 // stretches that an item must hold
 	tools  map[int64]string
+	passed map[int64]bool // exchanges that were held against the filter
 }
 
-// indexed is a row of search_text.
-type indexed struct {
-	id, exchange int64
-	items        []byte
-	same, fits   bool
+// textRow is a row of search_text.
+type textRow struct {
+	id, first int64
+	items     []byte
+	same      bool
 }
 
 func (s *searching) run(yield func(transcript.SearchItem, error) bool) error {
@@ -130,8 +136,10 @@ func (s *searching) run(yield func(transcript.SearchItem, error) bool) error {
 		return nil
 	}
 	s.filter, s.args = exchangeFilter(s.q)
-	for below := int64(math.MaxInt64); ; {
-		page, err := s.page(match, below)
+	s.holds = stretchesOf(s.q)
+	below, size := int64(math.MaxInt64), firstPage
+	for {
+		page, err := s.page(match, below, size)
 		if err != nil {
 			return err
 		}
@@ -140,44 +148,50 @@ func (s *searching) run(yield func(transcript.SearchItem, error) bool) error {
 				return err
 			}
 		}
-		if len(page) < searchPage {
+		if len(page) < size {
 			return nil
 		}
-		below = page[len(page)-1].id
+		below, size = page[len(page)-1].id, nextPage
 	}
 }
 
-// page reads the next texts. Of those that are kept once only their own
-// exchange has been held against the filter.
-func (s *searching) page(match string, below int64) ([]indexed, error) {
-	fits, join, where := "1", "", "t.id < ?"
+// page reads the next texts, but for those none of whose exchanges pass the
+// filter.
+func (s *searching) page(match string, below int64, size int) ([]textRow, error) {
+	from, where, order := "search_text t", "t.id < ?", "t.id"
 	var args []any
-	if s.filter != "" {
-		fits, join = s.filter, " CROSS JOIN exchange e ON e.n = t.exchange"
-		args = append(args, s.args...)
-	}
-	from := "search_text t"
 	if match != "" {
-		from, where = "search_index f CROSS JOIN search_text t ON t.id = f.rowid", "f.search_index MATCH ? AND f.rowid < ?"
+		from, where, order = "search_index f CROSS JOIN search_text t ON t.id = f.rowid", "f.search_index MATCH ? AND f.rowid < ?", "f.rowid"
 		args = append(args, match)
 	}
 	args = append(args, below)
-	query := fmt.Sprintf(`SELECT t.id, t.exchange, t.items, t.same IS NOT NULL, (%s) AS fits FROM %s%s WHERE %s`, fits, from, join, where)
 	if s.filter != "" {
-		query += " AND (fits OR t.same IS NOT NULL)"
+		where += " AND (t.same IS NOT NULL OR EXISTS (SELECT 1 FROM exchange e WHERE e.n BETWEEN t.first AND t.last AND " + s.filter + "))"
+		args = append(args, s.args...)
 	}
-	query += " ORDER BY t.id DESC LIMIT ?"
-	if match != "" {
-		query = strings.Replace(query, "ORDER BY t.id", "ORDER BY f.rowid", 1)
-	}
-	var page []indexed
-	err := s.st.rows(s.ctx, query, append(args, searchPage), func(row *sql.Rows) error {
-		var t indexed
-		err := row.Scan(&t.id, &t.exchange, &t.items, &t.same, &t.fits)
+	query := fmt.Sprintf("SELECT t.id, t.first, t.items, t.same IS NOT NULL FROM %s WHERE %s ORDER BY %s DESC LIMIT ?", from, where, order)
+	var page []textRow
+	err := s.st.rows(s.ctx, query, append(args, size), func(row *sql.Rows) error {
+		var t textRow
+		err := row.Scan(&t.id, &t.first, &t.items, &t.same)
 		page = append(page, t)
 		return err
 	})
 	return page, err
+}
+
+// passes holds an exchange against the filter.
+func (s *searching) passes(n int64) (bool, error) {
+	if s.filter == "" {
+		return true, nil
+	}
+	ok, known := s.passed[n]
+	if known {
+		return ok, nil
+	}
+	err := s.st.row(s.ctx, "SELECT EXISTS (SELECT 1 FROM exchange e WHERE e.n = ? AND "+s.filter+")", append([]any{n}, s.args...), &ok)
+	s.passed[n] = ok
+	return ok, err
 }
 
 // exchangeFilter gives the conditions on exchange e.
@@ -207,47 +221,60 @@ func exchangeFilter(q *transcript.SearchQuery) (string, []any) {
 }
 
 // text gives the items of a text, the last one first.
-func (s *searching) text(t *indexed, yield func(transcript.SearchItem, error) bool) error {
-	again := 0
-	if t.same {
-		var err error
-		if again, err = s.elsewhere(t); err != nil || !t.fits {
-			return err
-		}
-	}
-	items, tools, err := unpackItems(t.items, t.exchange)
+func (s *searching) text(t *textRow, yield func(transcript.SearchItem, error) bool) error {
+	items, err := unpackItems(t.items, t.first)
 	if err != nil {
 		return fmt.Errorf("text %d: %w", t.id, err)
 	}
 	for i := len(items) - 1; i >= 0; i-- {
 		it := &items[i]
-		it.Again = again
-		if it.Tool, err = s.tool(tools[i]); err != nil {
-			return err
-		}
-		if s.q.Errors && !it.IsError || s.q.Tool != "" && !strings.Contains(strings.ToLower(it.Tool), strings.ToLower(s.q.Tool)) {
+		if s.q.Errors && !it.IsError || !mayHold(it.signature, s.holds) {
 			continue
 		}
-		if !yield(*it, nil) {
+		if it.Tool, err = s.tool(it.tool); err != nil {
+			return err
+		}
+		if s.q.Tool != "" && !strings.Contains(strings.ToLower(it.Tool), strings.ToLower(s.q.Tool)) {
+			continue
+		}
+		ok, err := s.passes(it.Exchange)
+		if err == nil && t.same {
+			ok, err = s.elsewhere(t, it, ok)
+		}
+		if err != nil {
+			return err
+		}
+		if ok && !yield(it.SearchItem, nil) {
 			return errEnough
 		}
 	}
 	return nil
 }
 
-// elsewhere counts the other exchanges that bring a text. If its own does not
-// pass the filter, the first that does takes its place.
-func (s *searching) elsewhere(t *indexed) (again int, err error) {
-	if err := s.st.row(s.ctx, "SELECT count(*) FROM search_place WHERE text = ?", []any{t.id}, &again); err != nil || t.fits {
-		return again, err
+// elsewhere counts the other exchanges that bring a text that is kept once. If
+// its own does not pass the filter, the first that does takes its place.
+func (s *searching) elsewhere(t *textRow, it *packedItem, passes bool) (bool, error) {
+	again := 0
+	err := s.st.row(s.ctx, "SELECT count(*) FROM search_place WHERE text = ?", []any{t.id}, &again)
+	if err == nil && !passes {
+		var n int64
+		var packed []byte
+		query := "SELECT p.exchange, p.items FROM search_place p JOIN exchange e ON e.n = p.exchange WHERE p.text = ? AND " + s.filter + " ORDER BY p.exchange LIMIT 1"
+		err = s.st.row(s.ctx, query, append([]any{t.id}, s.args...), &n, &packed)
+		if errors.Is(err, sql.ErrNoRows) {
+			return false, nil
+		}
+		if err == nil {
+			var items []packedItem
+			if items, err = unpackItems(packed, n); err == nil && len(items) == 1 {
+				tool := it.Tool
+				*it, passes = items[0], true
+				it.Tool = tool
+			}
+		}
 	}
-	query := "SELECT p.exchange, p.items FROM search_place p JOIN exchange e ON e.n = p.exchange WHERE p.text = ? AND " + s.filter + " ORDER BY p.exchange LIMIT 1"
-	err = s.st.row(s.ctx, query, append([]any{t.id}, s.args...), &t.exchange, &t.items)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
-	}
-	t.fits = err == nil
-	return again, err
+	it.Again = again
+	return passes, err
 }
 
 func (s *searching) tool(id int64) (string, error) {

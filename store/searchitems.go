@@ -13,12 +13,13 @@ import (
 
 // The items of a text are written one after the other as
 //
-//	flags kind piece tool same rest
+//	flags kind exchange piece tool same rest signature
 //
-// flags is a byte; kind is the number below; piece is how far its id is from
-// that of the item before; tool is the row in search_tool, 0 for none; the place
-// begins with so many bytes of the one before and goes on with rest, which has
-// its length before it. All but flags are varints.
+// flags is a byte; kind is the number below; exchange and piece are how far they
+// are from those of the item before; tool is the row in search_tool, 0 for none;
+// the place begins with so many bytes of the one before and goes on with rest.
+// Rest and signature have their lengths before them. All else but flags are
+// varints. The first exchange is told from that of the row.
 const (
 	flagResponse = 1
 	flagError    = 2
@@ -30,17 +31,18 @@ var itemKinds = []transcript.Kind{transcript.Other, transcript.System, transcrip
 
 var errItems = errors.New("stored places of a text are damaged")
 
-const maxAt = 1 << 20 // bytes of a place; more is damage
+// packedItem is an item as a row holds it.
+type packedItem struct {
+	transcript.SearchItem
+	tool      int64
+	signature []byte
+}
 
-func (t *tx) packItems(items []transcript.SearchItem) ([]byte, error) {
+func packItems(items []packedItem, exchange int64) []byte {
 	var out []byte
-	var before transcript.SearchItem
+	before := packedItem{SearchItem: transcript.SearchItem{Exchange: exchange}}
 	for i := range items {
 		it := &items[i]
-		tool, err := t.toolID(it.Tool)
-		if err != nil {
-			return nil, err
-		}
 		flags := byte(0)
 		if it.Body == "response" {
 			flags |= flagResponse
@@ -54,43 +56,57 @@ func (t *tx) packItems(items []transcript.SearchItem) ([]byte, error) {
 		}
 		out = append(out, flags)
 		out = binary.AppendUvarint(out, uint64(max(0, slices.Index(itemKinds, it.Kind))))
+		out = binary.AppendVarint(out, it.Exchange-before.Exchange)
 		out = binary.AppendVarint(out, int64(it.Piece-before.Piece))
-		out = binary.AppendUvarint(out, uint64(tool))
+		out = binary.AppendUvarint(out, uint64(it.tool))
 		out = binary.AppendUvarint(out, uint64(same))
 		out = binary.AppendUvarint(out, uint64(len(it.At)-same))
 		out = append(out, it.At[same:]...)
+		out = binary.AppendUvarint(out, uint64(len(it.signature)))
+		out = append(out, it.signature...)
 		before = *it
 	}
-	return out, nil
+	return out
 }
 
-// unpackItems gives the items, and for each the row of its tool. It trusts
-// nothing.
-func unpackItems(packed []byte, exchange int64) (items []transcript.SearchItem, tools []int64, err error) {
+// unpackItems trusts nothing. Signatures share memory with packed.
+func unpackItems(packed []byte, exchange int64) ([]packedItem, error) {
 	v := varints{b: packed}
-	var before transcript.SearchItem
+	var items []packedItem
+	at := ""
+	var piece transcript.BodyID
 	for len(v.b) > 0 {
 		flags := v.b[0]
 		v.b = v.b[1:]
-		it := transcript.SearchItem{Exchange: exchange, Body: "request", IsError: flags&flagError != 0}
+		it := packedItem{SearchItem: transcript.SearchItem{Body: "request", IsError: flags&flagError != 0}}
 		if flags&flagResponse != 0 {
 			it.Body = "response"
 		}
 		it.Kind = itemKinds[v.uint(uint64(len(itemKinds)-1))]
-		it.Piece = before.Piece + transcript.BodyID(v.int())
-		tool := v.uint(1 << 40)
-		same, rest := int(v.uint(uint64(len(before.At)))), int(v.uint(maxAt))
-		if v.bad || rest > len(v.b) {
-			return nil, nil, errItems
-		}
-		it.At = before.At[:same] + string(v.b[:rest])
-		v.b = v.b[rest:]
-		items, tools, before = append(items, it), append(tools, int64(tool)), it
+		exchange += v.int()
+		piece += transcript.BodyID(v.int())
+		it.Exchange, it.Piece, it.tool = exchange, piece, int64(v.uint(1<<40))
+		at = at[:v.uint(uint64(len(at)))] + string(v.bytes())
+		it.At, it.signature = at, v.bytes()
+		items = append(items, it)
 	}
 	if v.bad {
-		return nil, nil, errItems
+		return nil, errItems
 	}
-	return items, tools, nil
+	return items, nil
+}
+
+// prepare makes what a row holds of items that are put.
+func (t *tx) prepare(items []transcript.SearchItem) ([]packedItem, error) {
+	out := make([]packedItem, len(items))
+	for i := range items {
+		tool, err := t.toolID(items[i].Tool)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = packedItem{items[i], tool, signatureOf(transcript.Fold(items[i].Text))}
+	}
+	return out, nil
 }
 
 // toolID gives the row of a tool's name, making it if need be.

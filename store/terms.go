@@ -1,23 +1,16 @@
 package store
 
 import (
-	"fmt"
-	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// The search index holds, for each text, which of these terms are in it:
-//
-//	abc      three characters that follow each other in the folded text. What is
-//	         no part of words is "." in it, so that "foo-bar" and "foo bar" share
-//	         their terms; who looks at the text tells them apart
-//	!2d2d3e  three such characters, in hexadecimal
-//	=parser  a word of ASCII letters
-//
-// The text counts as one with a space before and behind it.
+// The search index holds, for each text, which terms are in it: three characters
+// that follow each other in a folded text. White space counts as one character,
+// whatever it is, unless there is nothing else.
 
 const (
 	// shortestText is how many characters a text needs to have a term.
@@ -26,105 +19,87 @@ const (
 	// of a long text overlap by as much.
 	longestText = 256
 	// maxTerms is how many terms of a query are asked for.
-	maxTerms = 12
-
-	shortestWord, longestWord = 4, 20
+	maxTerms = 16
 )
 
-// terms collects the terms of a text, each once.
+// terms collects the terms of texts, each once.
 type terms struct {
-	list []string
-	seen map[string]bool
-	buf  []byte
+	out  []byte // parted by spaces
+	seen map[[3]rune]bool
 }
 
-func (t *terms) add(term []byte) {
-	if !t.seen[string(term)] {
-		s := string(term)
-		t.seen[s] = true
-		t.list = append(t.list, s)
-	}
-}
-
-// termsOf gives the terms of a folded text. Whole tells that it is one from its
-// beginning to its end, so that its borders are borders of words.
-func termsOf(text string, whole bool) []string {
-	if whole {
-		text = " " + text + " "
-	}
-	t := &terms{seen: make(map[string]bool, len(text)/2)}
-	t.threes(text)
-	t.words(text)
-	return t.list
-}
-
-func (t *terms) threes(text string) {
-	var ends [3]int // behind the last three characters
+// add adds the terms of a folded text.
+func (t *terms) add(text string) {
+	var last [3]rune
 	n := 0
-	for i, r := range text {
-		start := ends[0]
-		ends[0], ends[1], ends[2] = ends[1], ends[2], i+utf8.RuneLen(r)
+	for _, r := range text {
+		last = [3]rune{last[1], last[2], r}
 		if n++; n >= shortestText {
-			t.add(t.three(text[start:ends[2]]))
+			t.three(last)
 		}
 	}
 }
 
-// three writes the term of three characters.
-func (t *terms) three(s string) []byte {
-	t.buf = t.buf[:0]
-	marks := 0
-	for _, r := range s {
-		if isMark(r) {
-			t.buf = append(t.buf, '.')
-			marks++
-		} else {
-			t.buf = utf8.AppendRune(t.buf, r)
+// three adds the term of three characters.
+func (t *terms) three(chars [3]rune) {
+	term, blank := chars, 0
+	for i, r := range chars {
+		if isBlank(r) {
+			term[i] = '.'
+			blank++
+		} else if isSeparator(r) {
+			term[i] = r + private
 		}
 	}
-	if marks == 3 {
-		t.buf = fmt.Appendf(t.buf[:0], "!%x", s)
+	if blank == 3 {
+		for i, r := range chars {
+			term[i] = r + private
+		}
 	}
-	return t.buf
+	if t.seen[term] {
+		return
+	}
+	t.seen[term] = true
+	for _, r := range term {
+		t.out = utf8.AppendRune(t.out, r)
+	}
+	t.out = append(t.out, ' ')
 }
 
-// isMark tells whether a character stands between words. Names in code are made
-// of several.
-func isMark(r rune) bool { return r == '_' || !transcript.IsWordRune(r) }
+// private is where ASCII that FTS5 would part terms at is moved to.
+const private = 0xe000
 
-// words adds the words that have borders on both sides in text.
-func (t *terms) words(text string) {
-	start := -1 // of a word; -1 where none can begin
-	for i, r := range text {
-		switch {
-		case r >= 'a' && r <= 'z':
-		case isMark(r):
-			if n := i - start; start >= 0 && n >= shortestWord && n <= longestWord {
-				t.buf = append(append(t.buf[:0], '='), text[start:i]...)
-				t.add(t.buf)
-			}
-			start = i + utf8.RuneLen(r)
-		default:
-			start = -1
-		}
+// isSeparator tells whether FTS5's "ascii" parts terms at a character.
+func isSeparator(r rune) bool {
+	return r < utf8.RuneSelf && (r < '0' || r > '9') && (r < 'a' || r > 'z')
+}
+
+func isBlank(r rune) bool { return r <= ' ' || unicode.IsSpace(r) }
+
+// termsOf gives the terms of a text, parted by spaces.
+func termsOf(text *transcript.SearchText) string {
+	t := terms{seen: make(map[[3]rune]bool, 1024), out: make([]byte, 0, 4096)}
+	for i := range text.Items {
+		t.add(transcript.Fold(text.Items[i].Text))
 	}
+	return string(t.out)
 }
 
 // queryOf gives the FTS5 query for a search; ErrNoIndex if its text has no
 // terms.
 func queryOf(q *transcript.SearchQuery) (string, error) {
-	var list []string
+	t := terms{seen: map[[3]rune]bool{}}
 	if words := q.WordList(); len(words) > 0 {
 		for _, w := range words {
-			list = append(list, termsOf(firstRunes(w, longestText), utf8.RuneCountInString(w) <= longestText)...)
+			t.add(firstRunes(w, longestText))
 		}
 	} else {
-		list = termsOf(firstRunes(transcript.Fold(q.Text), longestText), false)
+		t.add(firstRunes(transcript.Fold(q.Text), longestText))
 	}
+	list := spread(strings.Fields(string(t.out)), maxTerms)
 	if len(list) == 0 {
 		return "", transcript.ErrNoIndex
 	}
-	list = telling(list)
 	for i := range list {
 		list[i] = `"` + list[i] + `"`
 	}
@@ -141,21 +116,7 @@ func firstRunes(s string, n int) string {
 	return s
 }
 
-// telling takes, of many terms, those that tell most: words first, then terms
-// that lie far apart.
-func telling(list []string) []string {
-	var words, threes []string
-	for _, term := range list {
-		if term[0] == '=' {
-			words = append(words, term)
-		} else {
-			threes = append(threes, term)
-		}
-	}
-	words = spread(words, maxTerms)
-	return slices.Concat(words, spread(threes, max(maxTerms-len(words), 2)))
-}
-
+// spread takes, of many terms, some that lie far apart.
 func spread(list []string, n int) []string {
 	if len(list) <= n {
 		return list

@@ -26,21 +26,27 @@ type SearchItem struct {
 	Kind    Kind
 	Tool    string // name of the tool that is called, defined or answers
 	IsError bool
+	// Text is what the item says, or a part of that. The index keeps no texts:
+	// it is "" when the item is found.
+	Text string
 	// Again is how many more exchanges brought the same, of a text that is kept
 	// once (SearchText.Same).
 	Again int
 }
 
-// SearchText is what the index takes in at once: the text of a few items of one
-// exchange that stand together, or a part of a long one. Only the index keeps
-// it; who shows an item reads it from its body.
+// SearchText is what the index takes in at once: a few items that stand
+// together, of neighbouring exchanges in their order, or a part of a long item.
+// Fewer and longer texts make a smaller index, and more to look through.
 type SearchText struct {
 	Items []SearchItem
-	Text  string
-	// Same is set for what many exchanges bring alike, such as system prompts: a
-	// text with the same key is kept once, and found once.
+	// Same is set for an item that many exchanges bring alike, such as a system
+	// prompt: a text with the same key is kept once, and found once.
 	Same Key
 }
+
+// MostExchanges is of how many exchanges a text may be at most: of the first
+// number and those that follow it.
+const MostExchanges = 128
 
 // Unindexed is an exchange that the search index does not hold yet.
 type Unindexed struct {
@@ -83,18 +89,18 @@ type SearchReader interface {
 	Unindexed(ctx context.Context, limit int) ([]Unindexed, error)
 }
 
-// SearchTexts is a part of what is indexed of one exchange.
+// SearchTexts is what is indexed of some exchanges, or a part of one.
 type SearchTexts struct {
-	Unindexed
-	From  int // how many texts of the exchange came before
-	Texts []SearchText
-	Last  bool // no more follow: the exchange is indexed
+	Exchanges []Unindexed // in the order in which Unindexed lists them
+	From      int         // of a part: how many texts of the exchange came before
+	Texts     []SearchText
+	Last      bool // no more follow: the exchanges are indexed
 }
 
 // SearchWriter is the writing side of the search index.
 type SearchWriter interface {
-	// PutTexts indexes a part of an exchange; one with From 0 begins anew. It
-	// says false, and does nothing, if the exchange is indexed already or its
+	// PutTexts indexes exchanges, or a part of one; with From 0 it begins anew.
+	// It says false, and does nothing, if one of them is indexed already or the
 	// part before is not the last that was put. ErrNoIndex if there is none.
 	PutTexts(t SearchTexts) (bool, error)
 	// DropTexts removes what the index holds of an exchange that is about to be
@@ -102,4 +108,22 @@ type SearchWriter interface {
 	DropTexts(exchange string) error
 	// DropAllTexts empties the index: every exchange is to be indexed again.
 	DropAllTexts() error
+}
+
+// Bytes is how long the texts are.
+func (t *SearchTexts) Bytes() int {
+	n := 0
+	for i := range t.Texts {
+		n += t.Texts[i].Bytes()
+	}
+	return n
+}
+
+// Bytes is how long the text is.
+func (t *SearchText) Bytes() int {
+	n := 0
+	for i := range t.Items {
+		n += len(t.Items[i].Text)
+	}
+	return n
 }

@@ -85,6 +85,8 @@ func Find(ctx context.Context, r transcript.Reader, s Search) (*Found, error) {
 		return nil, err
 	}
 	found.Hits = f.hits
+	// Texts that were indexed together, or once more, may be a little out of order.
+	slices.SortStableFunc(found.Hits, func(a, b Hit) int { return cmp.Compare(b.N, a.N) })
 	if s.Best {
 		found.Compared = len(found.Hits)
 		slices.SortStableFunc(found.Hits, func(a, b Hit) int { return cmp.Compare(f.scores[b.place()], f.scores[a.place()]) })

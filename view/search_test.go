@@ -244,7 +244,7 @@ func TestFind_IndexAndScanAgree(t *testing.T) {
 		if i%3 == 0 && !search.Words && len(got.Hits) == 0 {
 			t.Fatalf("query %q, out of a text, finds nothing", q)
 		}
-		if got.Scan != "" {
+		if got.Scan != "" && !search.Words {
 			t.Fatalf("query %q was not answered by the index", q)
 		}
 	}

@@ -102,7 +102,7 @@ func (a *app) sayHow(found *view.Found, s view.Search) {
 	case "no index":
 		fmt.Fprintln(a.err, "inspect: this build has no search index (tag sqlite_fts5), so every exchange was read")
 	case "short":
-		fmt.Fprintln(a.err, "inspect: the index answers texts of three characters or more, so every exchange was read")
+		fmt.Fprintln(a.err, "inspect: the index answers texts and words of three characters or more, so every exchange was read")
 	}
 	if n := found.Unindexed; n > 0 {
 		fmt.Fprintf(a.err, "inspect: the search index lags %d exchange%s behind; what it does not hold yet was read\n", n, plural(int(n)))

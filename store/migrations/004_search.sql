@@ -2,8 +2,8 @@
 -- when the first text is indexed, since a build without FTS5 can read the rest.
 -- It keeps no texts: these are in the bodies.
 
--- One row: up to which exchange all are indexed, the next id of a text, and
--- the exchange whose indexing was last begun, with how many of its texts are in.
+-- One row: up to which exchange all are indexed, the next id of a text, and the
+-- exchange of which a part is indexed, with how many of its texts are in.
 CREATE TABLE search_state (
   done    INTEGER NOT NULL,
   next    INTEGER NOT NULL,
@@ -18,16 +18,18 @@ CREATE TABLE search_again (
   exchange INTEGER PRIMARY KEY
 ) STRICT;
 
--- id is the row in search_index, higher for later exchanges. items says where
--- the text is, see searchitems.go. same is set for a text that is kept once,
--- however many exchanges bring it.
+-- A text is what some neighbouring items of exchanges first to last say. id is
+-- its row in search_index, higher for later exchanges; items says where they
+-- are, see searchitems.go. same is set for a text that is kept once, however
+-- many exchanges bring it.
 CREATE TABLE search_text (
-  id       INTEGER PRIMARY KEY,
-  exchange INTEGER NOT NULL,
-  items    BLOB    NOT NULL,
-  same     INTEGER
+  id    INTEGER PRIMARY KEY,
+  first INTEGER NOT NULL,
+  last  INTEGER NOT NULL,
+  items BLOB    NOT NULL,
+  same  INTEGER
 ) STRICT;
-CREATE INDEX search_text_exchange ON search_text (exchange);
+CREATE INDEX search_text_first ON search_text (first);
 CREATE UNIQUE INDEX search_text_same ON search_text (same) WHERE same IS NOT NULL;
 
 -- The other exchanges that bring such a text.

@@ -60,6 +60,7 @@ func Run(t *testing.T, open func(t *testing.T) transcript.Store) {
 		{"Search_Filters", searchFilters},
 		{"Search_Progress", searchProgress},
 		{"Search_Drops", searchDrops},
+		{"Search_Together", searchTogether},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, open(t)) })
 	}

@@ -19,6 +19,7 @@ const (
 	restMost   = 2 * time.Second
 	lookAgain  = 2 * time.Second // how often it looks for what other programs stored
 	indexRetry = 10 * time.Second
+	lastWithin = 500 * time.Millisecond // how long it goes on when it is stopped
 )
 
 // Indexer takes stored exchanges into the search index, behind everything else:
@@ -50,8 +51,10 @@ func (x *Indexer) Stats() IndexStats {
 	return IndexStats{Indexed: x.exchange.Load(), Failures: x.failures.Load()}
 }
 
-// Run indexes until ctx ends, or at once if the store keeps no index.
+// Run indexes until ctx ends and, for a short time, what is left then. It ends at
+// once if the store keeps no index.
 func (x *Indexer) Run(ctx context.Context) {
+	defer x.finish()
 	for {
 		began := time.Now()
 		n, err := x.group(ctx, false)
@@ -70,6 +73,18 @@ func (x *Indexer) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-time.After(wait):
+		}
+	}
+}
+
+// finish indexes the last exchanges, so that who looks later need not read them.
+func (x *Indexer) finish() {
+	ctx, cancel := context.WithTimeout(context.Background(), lastWithin)
+	defer cancel()
+	x.Busy = nil
+	for {
+		if n, err := x.group(ctx, true); n == 0 || err != nil {
+			return
 		}
 	}
 }

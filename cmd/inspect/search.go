@@ -100,12 +100,12 @@ func (a *app) printFound(found *view.Found, s view.Search) error {
 func (a *app) sayHow(found *view.Found, s view.Search) {
 	switch found.Scan {
 	case "no index":
-		fmt.Fprintln(a.err, "inspect: this build has no search index (tag sqlite_fts5), so every exchange was read")
+		fmt.Fprintln(a.err, "inspect: this build has no search index (tag sqlite_fts5): every exchange was read")
 	case "short":
-		fmt.Fprintln(a.err, "inspect: the index answers texts and words of three characters or more, so every exchange was read")
+		fmt.Fprintln(a.err, "inspect: shorter than three characters, so every exchange was read")
 	}
 	if n := found.Unindexed; n > 0 {
-		fmt.Fprintf(a.err, "inspect: the search index lags %d exchange%s behind; what it does not hold yet was read\n", n, plural(int(n)))
+		fmt.Fprintf(a.err, "inspect: the search index lags %d exchange%s behind; these were read\n", n, plural(int(n)))
 	}
 	switch {
 	case found.More && s.Best:

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -139,7 +140,7 @@ func (s *searching) run(yield func(transcript.SearchItem, error) bool) error {
 	s.holds = stretchesOf(s.q)
 	below, size := int64(math.MaxInt64), firstPage
 	for {
-		page, err := s.page(match, below, size)
+		page, n, last, err := s.page(match, below, size)
 		if err != nil {
 			return err
 		}
@@ -148,16 +149,16 @@ func (s *searching) run(yield func(transcript.SearchItem, error) bool) error {
 				return err
 			}
 		}
-		if len(page) < size {
+		if n < size {
 			return nil
 		}
-		below, size = page[len(page)-1].id, nextPage
+		below, size = last, nextPage
 	}
 }
 
-// page reads the next texts, but for those none of whose exchanges pass the
-// filter.
-func (s *searching) page(match string, below int64, size int) ([]textRow, error) {
+// page reads the next n texts, down to an id, and gives those that may hold what
+// is looked for. Texts none of whose exchanges pass the filter do not count.
+func (s *searching) page(match string, below int64, size int) (page []textRow, n int, last int64, err error) {
 	from, where, order := "search_text t", "t.id < ?", "t.id"
 	var args []any
 	if match != "" {
@@ -170,14 +171,17 @@ func (s *searching) page(match string, below int64, size int) ([]textRow, error)
 		args = append(args, s.args...)
 	}
 	query := fmt.Sprintf("SELECT t.id, t.first, t.items, t.same IS NOT NULL FROM %s WHERE %s ORDER BY %s DESC LIMIT ?", from, where, order)
-	var page []textRow
-	err := s.st.rows(s.ctx, query, append(args, size), func(row *sql.Rows) error {
+	var items sql.RawBytes
+	err = s.st.rows(s.ctx, query, append(args, size), func(row *sql.Rows) error {
 		var t textRow
-		err := row.Scan(&t.id, &t.first, &t.items, &t.same)
-		page = append(page, t)
+		err := row.Scan(&t.id, &t.first, &items, &t.same)
+		if n, last = n+1, t.id; err == nil && anyHolds(items, s.holds) {
+			t.items = bytes.Clone(items)
+			page = append(page, t)
+		}
 		return err
 	})
-	return page, err
+	return page, n, last, err
 }
 
 // passes holds an exchange against the filter.

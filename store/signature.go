@@ -7,7 +7,7 @@ import "github.com/retake-debugger/retake/transcript"
 // characters are near each other somewhere; a signature tells better what items
 // are worth reading, and costs less than to index longer terms.
 const (
-	stretch = 5
+	stretch = 4
 	// For 2 bytes of text there are 3 bits; about half are set then.
 	signatureBits, ofBytes = 3, 2
 )
@@ -28,7 +28,7 @@ func signatureOf(text string) []byte {
 
 // stretchHash is part of the file.
 func stretchHash(s string) uint64 {
-	v := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32
+	v := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24
 	v *= 0x9e3779b97f4a7c15
 	return v ^ v>>32
 }

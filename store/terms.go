@@ -19,7 +19,7 @@ const (
 	// of a long text overlap by as much.
 	longestText = 256
 	// maxTerms is how many terms of a query are asked for.
-	maxTerms = 16
+	maxTerms = 12
 )
 
 // terms collects the terms of texts, each once.

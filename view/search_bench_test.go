@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -45,8 +46,8 @@ func newProse(b *testing.B) *prose {
 				learn(e)
 			}
 		case map[string]any:
-			for _, e := range v {
-				learn(e)
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				learn(v[name])
 			}
 		}
 	}
@@ -194,10 +195,14 @@ func BenchmarkSearch(b *testing.B) {
 	r := rand.New(rand.NewPCG(8, 9))
 	piece := func(least, most int) func() view.Search {
 		return func() view.Search {
-			t := []rune(texts[r.IntN(len(texts))])
-			n := least + r.IntN(most-least+1)
-			at := r.IntN(len(t) - n)
-			return view.Search{SearchQuery: transcript.SearchQuery{Text: string(t[at : at+n])}, Limit: 20}
+			for { // nobody types indentation or ends of lines
+				t := []rune(texts[r.IntN(len(texts))])
+				n := least + r.IntN(most-least+1)
+				at := r.IntN(len(t) - n)
+				if s := string(t[at : at+n]); !strings.Contains(s, "  ") && !strings.ContainsAny(s, "\n\t") {
+					return view.Search{SearchQuery: transcript.SearchQuery{Text: s}, Limit: 20}
+				}
+			}
 		}
 	}
 	word := func() view.Search {

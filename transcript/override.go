@@ -1,0 +1,33 @@
+package transcript
+
+import "time"
+
+// Override is a user's own word on what an exchange continues. It outranks
+// everything that is inferred, and what is derived again keeps to it. Of one
+// exchange the last word counts.
+type Override struct {
+	Exchange string // id of the exchange that it is about
+	Verb     Verb
+	To       string // of LinkTo: id of the exchange that it continues, or of the run that it belongs to
+	At       time.Time
+}
+
+// Verb is what an Override says.
+type Verb string
+
+// The verbs of overrides.
+const (
+	// LinkTo says that the exchange continues another one, or begins an agent of
+	// its own in a run.
+	LinkTo Verb = "link"
+	// Unlink says that the exchange continues nothing: a run begins with it.
+	Unlink Verb = "unlink"
+)
+
+// OverrideReader tells what users said. Ingest asks it of every exchange that it
+// links, so it must cost next to nothing where nobody said anything.
+type OverrideReader interface {
+	// Override gives the last word on the exchange with that id. ErrNotFound if
+	// there is none.
+	Override(exchange string) (*Override, error)
+}

@@ -42,6 +42,7 @@ func (c *chatChoice) slot(v []byte) *chatSlot {
 		if !other || isEmpty(name) {
 			return found
 		}
+		c.stream.turn.Collisions++
 		c.stream.warn("choice %d: a second tool call claims index %d", c.index, found.index)
 	}
 	s := &chatSlot{index: num(index)}

@@ -189,7 +189,7 @@ func (r *reader) readStream(read api, body []byte) {
 		t.Events--
 		r.warn("the stream breaks off inside an event")
 	}
-	if notJSON > 0 {
+	if t.NotJSON = notJSON; notJSON > 0 {
 		r.warn("%d data events are not JSON", notJSON)
 	}
 	if sse.Strange > 0 {

@@ -218,6 +218,8 @@ func TestDecode_StreamedAndWholeAreTheSameTurn(t *testing.T) {
 		}
 		for _, turn := range []*transcript.Turn{a, b} {
 			turn.Stream, turn.Events, turn.FirstContentAt, turn.Response, turn.Input = false, 0, 0, nil, nil
+			delete(turn.Parameters, "stream")
+			delete(turn.Parameters, "stream_options")
 			turn.UsageRaw = canonical(t, turn.UsageRaw)
 			for i := range turn.Output {
 				turn.Output[i].Raw = nil

@@ -12,6 +12,7 @@ type outline struct {
 type member struct {
 	name, value []byte
 	list        []element // of a large array; a text in its place is its own only element
+	read        bool      // into items
 }
 
 // element is a value by its place in the body.

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
 
 	"github.com/retake-debugger/retake/transcript"
@@ -49,6 +50,21 @@ func (r *reader) request(read api) {
 		o, _, _ = outlineOf(r.turn.Dialect, v, nil)
 	}
 	read.request(&o)
+	r.parameters(&o)
+}
+
+// parameters keeps the members that were not read into items.
+func (r *reader) parameters(o *outline) {
+	for i := range o.members {
+		m := &o.members[i]
+		if m.read {
+			continue
+		}
+		if r.turn.Parameters == nil {
+			r.turn.Parameters = make(map[string]json.RawMessage, len(o.members))
+		}
+		r.turn.Parameters[string(m.name)] = m.value
+	}
 }
 
 // common reads the members that the requests of all dialects have.
@@ -79,6 +95,7 @@ func (r *reader) each(o *outline, name string, element, text func(v []byte, at s
 	if read == nil {
 		return
 	}
+	m.read = true
 	items := 0
 	for i := range m.list {
 		items += m.list[i].items

@@ -57,4 +57,10 @@ type Turn struct {
 	Events         int             // SSE events
 	FirstContentAt int64           // offset in the decoded response body behind the first event with content; -1 if none
 	Warnings       []string        // what was odd and how it was read
+
+	// Parameters are the members of the request that Input does not hold: model,
+	// max_tokens, tool_choice, and any that do not belong into this dialect.
+	Parameters map[string]json.RawMessage `json:",omitempty"`
+	Collisions int                        `json:",omitempty"` // tool calls of a stream that claimed the index of another one
+	NotJSON    int                        `json:",omitempty"` // events of a stream whose data are not JSON
 }

@@ -35,6 +35,8 @@ var jobs = map[string]func(path string) error{
 	"write50": func(path string) error { return write(path, 10_000, 50) },
 	"wait":    waitForStdin,
 	"prune":   pruneAll,
+	"move":    writeAndMove,
+	"migrate": migrateFile,
 }
 
 // job starts this test binary on another task.

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
+	"fmt"
+	"strings"
 )
 
 // Number runs a query that gives one number, past the interfaces.
@@ -38,4 +40,49 @@ func (db *DB) Hold(ctx context.Context) (release func(), count func() (int64, er
 	}
 	_, err = count()
 	return func() { _ = tx.Rollback() }, count, err
+}
+
+// Versions is how many versions the schema has had.
+func Versions() int {
+	all, err := allMigrations()
+	if err != nil {
+		panic(err)
+	}
+	return len(all)
+}
+
+// MakeOld makes a file as that version would have written it: with the rows of
+// the file at from, and of them the columns that there were.
+func MakeOld(ctx context.Context, path, from string, version int) error {
+	if err := create(path); err != nil {
+		return err
+	}
+	all, err := allMigrations()
+	if err != nil {
+		return err
+	}
+	return withConn(ctx, path, forWriting, func(conn *sql.Conn) error {
+		if err := migrate(ctx, conn, all[:version]); err != nil {
+			return err
+		}
+		if _, err := conn.ExecContext(ctx, "ATTACH DATABASE ? AS new", from); err != nil {
+			return err
+		}
+		rows, err := conn.QueryContext(ctx, `SELECT t.name, group_concat('"' || c.name || '"') FROM main.sqlite_schema t, pragma_table_info(t.name) c
+			WHERE t.type = 'table' GROUP BY t.name`)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		var copies []string
+		for rows.Next() {
+			var table, columns string
+			if err := rows.Scan(&table, &columns); err != nil {
+				return err
+			}
+			copies = append(copies, fmt.Sprintf("DELETE FROM main.%[1]s; INSERT INTO main.%[1]s (%[2]s) SELECT %[2]s FROM new.%[1]s", table, columns))
+		}
+		_, err = conn.ExecContext(ctx, strings.Join(copies, ";"))
+		return err
+	})
 }

@@ -16,7 +16,7 @@ import (
 type Problem struct {
 	Exchange string `json:"exchange"` // id; "" where the database itself is meant
 	N        int64  `json:"n"`        // number of the exchange; 0 where the database itself is meant
-	Part     string `json:"part"`     // "exchange", "request", "response" or "database"
+	Part     string `json:"part"`     // "exchange", "request", "response", "lookup" (not found by what leads to it) or "database"
 	Text     string `json:"text"`     // what is wrong, in words
 }
 
@@ -27,14 +27,20 @@ const maxProblems = 100
 const verifyPage = 100
 
 // Verify rebuilds the bodies of every exchange and holds them against their
-// length and SHA-256, then lets SQLite check the file. It goes on after a
+// length and SHA-256, looks whether exchanges, calls and pieces of bodies are
+// found by what leads to them, then lets SQLite check the file. It goes on after a
 // problem; an error means that it could not go on. progress may be nil; it is
 // told how many exchanges are done. What is stored meanwhile is not checked.
 func (db *DB) Verify(ctx context.Context, progress func(done, total int)) ([]Problem, error) {
 	v := &verification{db: db, ctx: ctx, progress: progress}
+	var err error
+	if v.gaps, err = db.gaps(ctx); err != nil {
+		v.withoutGaps(err)
+	}
 	if err := v.exchanges(); err != nil {
 		return v.problems, fmt.Errorf("verify exchanges: %w", err)
 	}
+	v.segmentLookups()
 	if err := v.file(); isCorrupt(err) {
 		v.report(Problem{Part: "database", Text: err.Error()})
 	} else if err != nil {
@@ -48,6 +54,7 @@ type verification struct {
 	ctx         context.Context
 	progress    func(done, total int)
 	problems    []Problem
+	gaps        *gaps // nil once lookups cannot be read
 	done, total int
 }
 
@@ -114,6 +121,7 @@ func (v *verification) exchange(n int64) {
 	v.done++
 	v.message(e, "request", &e.Request)
 	v.message(e, "response", &e.Response)
+	v.lookups(e)
 }
 
 func (v *verification) message(e *transcript.Exchange, part string, m *transcript.Message) {

@@ -30,7 +30,15 @@ goes on where it was. "inspect verify" tells whether it is needed.`,
 			}
 			defer db.Close()
 			p := a.progress()
-			did, err := ingest.Reindex(c.Context(), db, workspace.Version(), func(done, newest int64) { p.show("deriving", done, newest) })
+			mended, err := db.MendLookups(c.Context(), func(done, newest int64) { p.show("looking for lost lookups", done, newest) })
+			if mended > 0 {
+				p.clear()
+				fmt.Fprintf(a.err, "inspect: %s lost lookup%s mended\n", number(int64(mended)), plural(mended))
+			}
+			var did ingest.Reindexed
+			if err == nil {
+				did, err = ingest.Reindex(c.Context(), db, workspace.Version(), func(done, newest int64) { p.show("deriving", done, newest) })
+			}
 			if err == nil {
 				p.show("indexing for search, exchanges", did.Exchanges, 0)
 				_, err = ingest.Index(c.Context(), db)

@@ -36,36 +36,33 @@ func BenchmarkCommit_Small(b *testing.B) {
 	}, db)
 }
 
-// BenchmarkCommit_Growing commits the steps of agents whose history has 200 to
-// 270 KB, of which 2.5 KB are new each time: a call with its result and the
-// text around it.
+// BenchmarkCommit_Growing commits runs of 200 steps, 20 KB at first and 2.5 KB
+// new each time: a call with its result and the text around it. Alone, each step
+// is committed by itself; together, one step each of sixteen such runs.
 func BenchmarkCommit_Growing(b *testing.B) {
 	for _, a := range []agent{chatAgent{}, messagesAgent{}, responsesAgent{}} {
-		b.Run(strings.Trim(a.path(), "/"), func(b *testing.B) {
-			db, w := benchStore(b), newWords(2)
-			var history bytes.Buffer
-			n, turn := 0, 0
-			begin := func() {
-				history.Reset()
-				history.WriteString(a.begin(w))
-				for history.Len() < 200_000 {
-					a.step(&history, w, turn)
-					turn++
-				}
-			}
-			begin()
-			answer := a.step(&history, w, turn)
-			commits(b, 1, func() []*transcript.Capture {
-				if history.Len() > 270_000 {
-					begin()
-				}
-				request := history.String() + a.end()
-				turn++
-				answer = a.step(&history, w, turn)
-				n++
-				return []*transcript.Capture{capture(n, a.path(), request, answer)}
-			}, db)
-		})
+		for name, runs := range map[string]int{"alone": 1, "together": 16} {
+			b.Run(strings.Trim(a.path(), "/")+"/"+name, func(b *testing.B) {
+				db, w := benchStore(b), newWords(2)
+				histories := make([]bytes.Buffer, runs)
+				n := 0
+				commits(b, runs, func() []*transcript.Capture {
+					step := n / runs % 200
+					captures := make([]*transcript.Capture, runs)
+					for i := range captures {
+						h := &histories[i]
+						if step == 0 {
+							h.Reset()
+							h.WriteString(a.begin(w))
+						}
+						request := h.String() + a.end()
+						captures[i] = capture(n, a.path(), request, a.step(h, w, n))
+						n++
+					}
+					return captures
+				}, db)
+			})
+		}
 	}
 }
 
@@ -209,3 +206,54 @@ func (responsesAgent) step(h *bytes.Buffer, w *words, n int) string {
 	return fmt.Sprintf(`{"id":"resp_%d","object":"response","status":"completed","model":"m-1","output":[%s],"usage":{"input_tokens":10,"output_tokens":5,"total_tokens":15}}`, n, output)
 }
 func (responsesAgent) end() string { return "]}" }
+
+// BenchmarkIndex takes exchanges into the search index: unrelated ones of 4 KB,
+// the steps of a run of 200, and a long history that is sent over and over with
+// another end, none of which continues another.
+func BenchmarkIndex(b *testing.B) {
+	w := newWords(3)
+	answer := func(n int) string {
+		return fmt.Sprintf(`{"id":"chatcmpl-%d","object":"chat.completion","model":"m-1","choices":[{"index":0,"message":{"role":"assistant","content":"%s"},"finish_reason":"stop"}]}`, n, w.text(700))
+	}
+	small := func(n int) (string, string) {
+		return fmt.Sprintf(`{"model":"m","messages":[{"role":"user","content":"%s"}]}`, w.text(3300)), answer(n)
+	}
+	var h bytes.Buffer
+	growing := func(n int) (string, string) {
+		if n%200 == 0 {
+			h.Reset()
+			h.WriteString(chatAgent{}.begin(w))
+		}
+		request := h.String() + chatAgent{}.end()
+		return request, chatAgent{}.step(&h, w, n)
+	}
+	var same bytes.Buffer
+	same.WriteString(chatAgent{}.begin(w))
+	for n := 0; same.Len() < 200_000; n++ {
+		chatAgent{}.step(&same, w, 1_000_000+n)
+	}
+	resent := func(n int) (string, string) {
+		return same.String() + fmt.Sprintf(`,{"role":"user","content":"%s"}]}`, w.text(600)), answer(n)
+	}
+	for _, kind := range []struct {
+		name string
+		next func(int) (string, string)
+	}{{"small", small}, {"growing", growing}, {"resent", resent}} {
+		b.Run(kind.name, func(b *testing.B) {
+			db := benchStore(b)
+			var committer ingest.Committer
+			for n := range b.N {
+				request, answer := kind.next(n)
+				if _, err := committer.Commit(b.Context(), db, []*transcript.Capture{capture(n, "/v1/chat/completions", request, answer)}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ResetTimer()
+			before := processTime(b)
+			if _, err := ingest.Index(b.Context(), db); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64((processTime(b)-before).Microseconds())/float64(b.N), "cpu-µs/exchange")
+		})
+	}
+}

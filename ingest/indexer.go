@@ -18,20 +18,24 @@ const (
 	indexTurns = 8        // while traffic passes, so many times as long as it worked an Indexer rests
 	restMost   = 2 * time.Second
 	lookAgain  = 2 * time.Second // how often it looks for what other programs stored
-	indexRetry = 10 * time.Second
-	lastWithin = 500 * time.Millisecond // how long it goes on when it is stopped
+
+	lookAtTraffic = 100 * time.Millisecond // how often, while that is busy
+	indexRetry    = 10 * time.Second
+	lastWithin    = 500 * time.Millisecond // how long it goes on when it is stopped
 )
 
 // Indexer takes stored exchanges into the search index, behind everything else:
-// in small transactions, with rests in between while traffic passes. How far it
-// is, is in the store, so that it goes on where it stopped.
+// in small transactions, with rests in between while traffic passes, and not at
+// all while it is busy. How far it is, is in the store, so that it goes on where
+// it stopped.
 type Indexer struct {
 	// Store gives the store to index, nil while there is none; it is asked before
 	// each transaction.
 	Store func(context.Context) (transcript.Store, error)
-	// Busy tells whether traffic passes. May be nil.
-	Busy func() bool
-	Log  *slog.Logger
+	// Busy tells whether so much traffic passes that nothing is to be indexed, and
+	// Passing whether any does, so that it rests in between. Both may be nil.
+	Busy, Passing func() bool
+	Log           *slog.Logger
 
 	reader   textReader
 	newest   int64        // exchange that was seen last
@@ -55,7 +59,7 @@ func (x *Indexer) Stats() IndexStats {
 // once if the store keeps no index.
 func (x *Indexer) Run(ctx context.Context) {
 	defer x.finish()
-	for {
+	for x.calm(ctx) {
 		began := time.Now()
 		n, err := x.group(ctx, false)
 		wait := x.rest(time.Since(began))
@@ -81,7 +85,7 @@ func (x *Indexer) Run(ctx context.Context) {
 func (x *Indexer) finish() {
 	ctx, cancel := context.WithTimeout(context.Background(), lastWithin)
 	defer cancel()
-	x.Busy = nil
+	x.Busy, x.Passing = nil, nil
 	for {
 		if n, err := x.group(ctx, true); n == 0 || err != nil {
 			return
@@ -89,9 +93,21 @@ func (x *Indexer) finish() {
 	}
 }
 
+// calm waits until traffic is not busy. It says false if ctx ended before.
+func (x *Indexer) calm(ctx context.Context) bool {
+	for x.Busy != nil && x.Busy() {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(lookAtTraffic):
+		}
+	}
+	return ctx.Err() == nil
+}
+
 // rest says how long to wait after so much work.
 func (x *Indexer) rest(worked time.Duration) time.Duration {
-	if x.Busy == nil || !x.Busy() {
+	if x.Passing == nil || !x.Passing() {
 		return 0
 	}
 	return min(indexTurns*worked, restMost)
@@ -221,6 +237,9 @@ func (x *Indexer) put(ctx context.Context, parts []transcript.SearchTexts) error
 			case <-ctx.Done():
 				return ctx.Err()
 			case <-time.After(x.rest(time.Since(began))):
+			}
+			if !x.calm(ctx) {
+				return ctx.Err()
 			}
 		}
 	}

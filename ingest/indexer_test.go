@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -120,7 +121,9 @@ func TestIndexer_FollowsWhatIsStored(t *testing.T) {
 	db := mustOpen(t)
 	searchable(t, db)
 	ctx, stop := context.WithCancel(t.Context())
-	x := &ingest.Indexer{Store: func(context.Context) (transcript.Store, error) { return db, nil }, Busy: func() bool { return true },
+	var busy atomic.Bool
+	busy.Store(true)
+	x := &ingest.Indexer{Store: func(context.Context) (transcript.Store, error) { return db, nil }, Busy: busy.Load, Passing: func() bool { return true },
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
 	done := make(chan struct{})
 	go func() {
@@ -128,6 +131,10 @@ func TestIndexer_FollowsWhatIsStored(t *testing.T) {
 		x.Run(ctx)
 	}()
 	commit(t, db, steps(0, 20)...)
+	if n := x.Stats().Indexed; n != 0 {
+		t.Errorf("%d exchanges indexed while traffic is busy", n)
+	}
+	busy.Store(false)
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		state, err := db.SearchState(t.Context())
 		if err != nil || time.Now().After(deadline) {

@@ -12,17 +12,19 @@ import (
 type traffic struct {
 	looks   int
 	perLook int64
-	until   int // looks
+	bytes   int64 // at each look
+	until   int   // looks
 	stats   recorder.Stats
 }
 
-func (f *traffic) pace() *pace {
+func (f *traffic) pace() *Pace {
 	begun := time.Unix(0, 0)
-	return &pace{
+	return &Pace{
 		at: begun,
 		stats: func() recorder.Stats {
 			if f.looks++; f.looks <= f.until {
 				f.stats.Recorded += f.perLook
+				f.stats.Written += f.bytes
 			}
 			return f.stats
 		},
@@ -31,16 +33,31 @@ func (f *traffic) pace() *pace {
 }
 
 func TestPace_WaitsUntilTrafficGetsLess(t *testing.T) {
-	f := &traffic{perLook: 1000, until: 10}
-	f.pace().wait(t.Context())
-	if f.looks != 11 {
-		t.Errorf("went on after %d looks, want 11, when nothing passes any more", f.looks)
+	for name, f := range map[string]*traffic{
+		"many exchanges": {perLook: 1000, until: 10},
+		"a large stream": {bytes: 1 << 30, until: 10},
+	} {
+		f.pace().wait(t.Context())
+		if f.looks != 11 {
+			t.Errorf("%s: went on after %d looks, want 11, when nothing passes any more", name, f.looks)
+		}
+	}
+}
+
+func TestPace_TellsManyWhetherTrafficIsBusy(t *testing.T) {
+	f := &traffic{bytes: 1 << 30, until: 1}
+	p := f.pace()
+	if !p.Busy() {
+		t.Error("not busy while a large stream passes")
+	}
+	if p.Busy() {
+		t.Error("busy though nothing passes any more")
 	}
 }
 
 func TestPace_DoesNotWait(t *testing.T) {
 	for name, f := range map[string]*traffic{
-		"for little traffic":     {perLook: 1, until: 1000},
+		"for little traffic":     {perLook: 1, bytes: 1000, until: 1000},
 		"when the spool is full": {perLook: 1000, until: 1000, stats: recorder.Stats{BacklogBytes: fullAt}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -29,7 +29,9 @@ type Runner struct {
 	// commit to. If not, the group is committed again. May be nil.
 	Still func(transcript.Store) error
 	Spool *recorder.Spool
-	Log   *slog.Logger
+	// Pace says when traffic goes first; nil: a pace of its own.
+	Pace *Pace
+	Log  *slog.Logger
 
 	committer  Committer
 	committed  atomic.Int64
@@ -58,7 +60,10 @@ func (r *Runner) Run(ctx context.Context) {
 	records := make(chan *recorder.Record, groupSize)
 	go r.pump(ctx, records)
 	r.committer.memory.Limit = remembered
-	pace := pace{stats: r.Spool.Stats, now: time.Now}
+	pace := r.Pace
+	if pace == nil {
+		pace = NewPace(r.Spool)
+	}
 	for first := range records {
 		pace.wait(ctx)
 		stored, ok := r.commit(ctx, gather(first, records))

@@ -126,6 +126,7 @@ func (c *capture) leaveWrite(n int64, err error) {
 	default:
 		c.off += n
 		c.safe = c.off
+		c.s.written.Add(n)
 	}
 }
 

@@ -32,6 +32,7 @@ type Spool struct {
 	dog      *watchdog
 	stuck    atomic.Int32 // writes that stalled and have not returned
 	looked   atomic.Int64 // when the folder was last looked for
+	written  atomic.Int64 // bytes, since the spool was opened
 	complain func(what string, err error)
 	blocks   blockPool
 
@@ -71,6 +72,7 @@ type Stats struct {
 	Backlog      int   `json:"backlog"`       // records not released yet
 	BacklogBytes int64 `json:"backlog_bytes"` // what they take up
 	Bytes        int64 `json:"bytes"`         // size of all lanes
+	Written      int64 `json:"written"`       // bytes that were written so far, those of exchanges in flight too
 	Stalled      int   `json:"stalled"`       // writes that hang; nothing is recorded while too many do
 }
 
@@ -268,6 +270,7 @@ func (s *Spool) Stats() Stats {
 	defer s.mu.Unlock()
 	st := s.stats
 	st.Stalled = int(s.stuck.Load())
+	st.Written = s.written.Load()
 	return st
 }
 

@@ -90,11 +90,12 @@ func OpenSpool(path string, log *slog.Logger) (*Workspace, error) {
 		return nil, fmt.Errorf("open spool: %w", err)
 	}
 	w := &Workspace{path: path, log: log, spool: spool, redact: redact.New(salt), opening: make(chan struct{}, 1), done: make(chan struct{})}
-	w.runner = &ingest.Runner{Spool: spool, Log: log,
+	pace := ingest.NewPace(spool)
+	w.runner = &ingest.Runner{Spool: spool, Pace: pace, Log: log,
 		Store: func(ctx context.Context) (transcript.Store, error) { return w.current(ctx) },
 		Still: func(s transcript.Store) error { return s.(*store.DB).Check() },
 	}
-	w.index = &ingest.Indexer{Store: w.ifOpen, Busy: w.busy, Log: log}
+	w.index = &ingest.Indexer{Store: w.ifOpen, Busy: pace.Busy, Passing: w.passing, Log: log}
 	return w, nil
 }
 
@@ -300,8 +301,8 @@ func (w *Workspace) ifOpen(context.Context) (transcript.Store, error) {
 	return nil, nil
 }
 
-// busy tells whether traffic passes.
-func (w *Workspace) busy() bool {
+// passing tells whether traffic passes.
+func (w *Workspace) passing() bool {
 	s := w.spool.Stats()
 	return s.InFlight > 0 || s.Backlog > 0
 }

@@ -1,13 +1,8 @@
 package transcript
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
-	"encoding/json"
-	"io"
-	"sort"
 	"strings"
 )
 
@@ -39,21 +34,31 @@ func (it *Item) InChain() bool {
 }
 
 // KeyOf hashes what an item means: kind, role, text, other parts, call id,
-// name, canonical arguments and the error mark; an Other by its canonical JSON.
-func KeyOf(it *Item) Key {
+// name, canonical arguments and the error mark; a compaction by its id, since
+// its content is encrypted anew each time; an Other by its JSON.
+func KeyOf(it *Item) Key { return keyOf(it, it.CallID) }
+
+// LooseKeyOf is a key without the call id, for clients and gateways that write
+// ids anew.
+func LooseKeyOf(it *Item) Key { return keyOf(it, "") }
+
+func keyOf(it *Item, callID string) Key {
 	h := hashed{make([]byte, 0, 128+len(it.Text)+len(it.ArgumentsRaw)+72*len(it.Parts))}
 	h.field(string(it.Kind))
-	if it.Kind == Other {
-		h.field(HashJSON(it.Raw))
-	} else {
+	switch {
+	case it.Kind == Other:
+		h.field(hashOther(it.Raw))
+	case it.Kind == Compaction && it.Text == "":
+		h.field(it.ItemID)
+	default:
 		if it.Kind == MessageItem {
 			h.field(it.Role)
 		}
-		h.field(it.Text)
+		h.field(said(it))
 		for _, p := range it.Parts {
 			h.field(p)
 		}
-		h.field(it.CallID)
+		h.field(callID)
 		if it.Kind != ToolResult { // some clients add a name to results, most do not
 			h.field(it.Name)
 		}
@@ -64,6 +69,15 @@ func KeyOf(it *Item) Key {
 	}
 	sum := sha256.Sum256(h.buf)
 	return Key(sum[:16])
+}
+
+// said is the text of an item. White space at the end of an answer does not
+// count: Anthropic refuses it in a last message, so that clients cut it off.
+func said(it *Item) string {
+	if it.Kind == MessageItem && it.Role == "assistant" {
+		return strings.TrimRight(it.Text, " \t\r\n")
+	}
+	return it.Text
 }
 
 // hashed is what a key is the hash of: fields, each with its length before it.
@@ -89,6 +103,17 @@ func canonicalArguments(it *Item) string {
 		return string(c)
 	}
 	return raw
+}
+
+// LooseKeys gives the keys without call ids of the items that count in a chain.
+func LooseKeys(items []Item) []Key {
+	var keys []Key
+	for i := range items {
+		if items[i].InChain() {
+			keys = append(keys, LooseKeyOf(&items[i]))
+		}
+	}
+	return keys
 }
 
 // Extend gives the node of a history that goes on with key.
@@ -120,77 +145,4 @@ func Chain(from Node, keys []Key) []Node {
 		nodes[i] = from
 	}
 	return nodes
-}
-
-// HashJSON hashes a JSON value by its meaning: white space, key order and
-// cache marks do not count. What is not JSON is hashed as it is.
-func HashJSON(raw []byte) string {
-	c, err := Canonical(raw)
-	if err != nil {
-		c = raw
-	}
-	sum := sha256.Sum256(c)
-	return hex.EncodeToString(sum[:])
-}
-
-// Canonical writes a JSON value with sorted keys, without white space and
-// without members named cache_control; numbers keep their text.
-func Canonical(raw []byte) ([]byte, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return nil, err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, errTrailing
-	}
-	var out bytes.Buffer
-	err := writeCanonical(&out, v)
-	return out.Bytes(), err
-}
-
-func writeCanonical(out *bytes.Buffer, v any) error {
-	switch v := v.(type) {
-	case map[string]any:
-		names := make([]string, 0, len(v))
-		for name := range v {
-			if name != "cache_control" {
-				names = append(names, name)
-			}
-		}
-		sort.Strings(names)
-		out.WriteByte('{')
-		for i, name := range names {
-			if i > 0 {
-				out.WriteByte(',')
-			}
-			if err := writeCanonical(out, name); err != nil {
-				return err
-			}
-			out.WriteByte(':')
-			if err := writeCanonical(out, v[name]); err != nil {
-				return err
-			}
-		}
-		out.WriteByte('}')
-	case []any:
-		out.WriteByte('[')
-		for i, e := range v {
-			if i > 0 {
-				out.WriteByte(',')
-			}
-			if err := writeCanonical(out, e); err != nil {
-				return err
-			}
-		}
-		out.WriteByte(']')
-	default:
-		b, err := json.Marshal(v)
-		if err != nil {
-			return err
-		}
-		out.Write(b)
-	}
-	return nil
 }

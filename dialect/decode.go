@@ -23,6 +23,7 @@ func Decode(d transcript.Dialect, w *Wire) *transcript.Turn {
 }
 
 func (r *reader) decode() {
+	r.path()
 	var read api
 	switch r.turn.Dialect {
 	case transcript.Chat:
@@ -39,6 +40,29 @@ func (r *reader) decode() {
 		r.turn.Model = modelOfPath(r.wire.URL)
 	}
 	r.response(read)
+}
+
+// path reads what the request target says of answers and conversations that the
+// provider holds: GET /v1/responses/ID polls an answer, or resumes its stream
+// with starting_after; /v1/conversations/ID is a conversation
+// (openai-python resources/responses, resources/conversations).
+func (r *reader) path() {
+	p := segments(r.wire.URL)
+	for i := 0; i+1 < len(p); i++ {
+		switch p[i] {
+		case "responses":
+			if strings.HasPrefix(p[i+1], "resp") {
+				r.turn.RetrievedID = p[i+1]
+			}
+		case "conversations":
+			r.turn.Conversation = p[i+1]
+		}
+	}
+	if n := len(p); n > 0 && p[n-1] == "conversations" {
+		if v := bytes.TrimSpace(r.wire.Response); isObject(v) && str(get(v, "object")) == "conversation" {
+			r.turn.Conversation = str(get(v, "id"))
+		}
+	}
 }
 
 // api is what one dialect knows. Bodies are whole, valid JSON values.

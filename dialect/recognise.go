@@ -19,7 +19,8 @@ func Recognise(w *Wire) transcript.Dialect {
 	case post && ends("chat", "completions"):
 		return transcript.Chat
 	case post && ends("responses") && (mayBe(req, "input", "model", "prompt", "previous_response_id") || answer(w) == transcript.Responses),
-		post && ends("responses", "compact"):
+		post && ends("responses", "compact"),
+		retrieves(w, p):
 		return transcript.Responses
 	case post && ends("messages") && !contains(p, "threads") && (mayBe(req, "messages") || answer(w) == transcript.Messages):
 		return transcript.Messages
@@ -29,6 +30,12 @@ func Recognise(w *Wire) transcript.Dialect {
 		return transcript.Messages // Vertex's :rawPredict, Bedrock's invoke
 	}
 	return answer(w)
+}
+
+// retrieves tells a poll or a resumed stream of an answer: the latter need not
+// begin with an event by which it could be known.
+func retrieves(w *Wire, p []string) bool {
+	return strings.EqualFold(w.Method, "GET") && len(p) > 1 && p[len(p)-2] == "responses" && strings.HasPrefix(p[len(p)-1], "resp")
 }
 
 // mayBe tells whether a request body could be what its path says: it has one

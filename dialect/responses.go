@@ -16,9 +16,20 @@ func (a responsesAPI) stream() assembler { return &responsesStream{reader: a.rea
 func (a responsesAPI) request(o *outline) {
 	a.common(o)
 	a.turn.PreviousID = str(o.value("previous_response_id"))
+	if id := conversationID(o.value("conversation")); id != "" {
+		a.turn.Conversation = id
+	}
 	a.each(o, "instructions", a.item("system"), a.text("system"))
 	a.each(o, "input", a.item("user"), a.text("user"))
 	a.each(o, "tools", a.tool, nil)
+}
+
+// conversationID reads a conversation: its id, or an object that has one.
+func conversationID(v []byte) string {
+	if isObject(v) {
+		v = get(v, "id")
+	}
+	return str(v)
 }
 
 // tool is a definition; a hosted tool has its type for a name, an MCP server
@@ -205,6 +216,12 @@ func (a responsesAPI) response(object []byte) {
 			if t.PreviousID == "" {
 				t.PreviousID = str(v)
 			}
+		case "conversation":
+			if t.Conversation == "" {
+				t.Conversation = conversationID(v)
+			}
+		case "object":
+			t.Replaces = str(v) == "response.compaction"
 		case "incomplete_details":
 			reason = str(get(v, "reason"))
 		case "output":

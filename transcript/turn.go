@@ -58,6 +58,10 @@ type Turn struct {
 	FirstContentAt int64           // offset in the decoded response body behind the first event with content; -1 if none
 	Warnings       []string        // what was odd and how it was read
 
+	Conversation string `json:",omitempty"` // id of the conversation, held by the provider, that it belongs to
+	RetrievedID  string `json:",omitempty"` // id of the answer that a poll, a resumed stream or a cancellation is about
+	Replaces     bool   `json:",omitempty"` // the output is the whole history from here on (Responses' compact)
+
 	// Parameters are the members of the request that Input does not hold: model,
 	// max_tokens, tool_choice, and any that do not belong into this dialect.
 	Parameters map[string]json.RawMessage `json:",omitempty"`

@@ -233,13 +233,11 @@ func arrival(chunks []transcript.Chunk, offset int64) time.Duration {
 	return chunks[i-1].At.Truncate(time.Microsecond) // as it is kept
 }
 
-// preview is the start of the last thing the user said; where a request brings
-// only tool results, of the last one.
+// preview is the start of what the request is about; where it brings only tool
+// results, of the last one.
 func preview(items []transcript.Item) string {
-	for i := len(items) - 1; i >= 0; i-- {
-		if it := &items[i]; it.Kind == transcript.MessageItem && it.Role == "user" && strings.TrimSpace(it.Text) != "" {
-			return oneLine(it.Text, 120)
-		}
+	if topic := transcript.Topic(items); topic != "" {
+		return oneLine(topic, 120)
 	}
 	for i := len(items) - 1; i >= 0; i-- {
 		if it := &items[i]; it.Kind == transcript.ToolResult && strings.TrimSpace(it.Text) != "" {

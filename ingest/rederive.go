@@ -189,6 +189,11 @@ func (d *draft) PutTake(*transcript.Take) error         { return errDraft }
 func (d *draft) SetNote(string, string) error           { return errDraft }
 func (d *draft) DropTexts(string) error                 { return errDraft }
 func (d *draft) DropAllTexts() error                    { return errDraft }
+func (d *draft) PutMarks(string, *transcript.Marks) error {
+	return errDraft
+}
+func (d *draft) PutOverride(*transcript.Override) error { return errDraft }
+func (d *draft) DropOverride(string) (bool, error)      { return false, errDraft }
 func (d *draft) PutTexts(transcript.SearchTexts) (bool, error) {
 	return false, errDraft
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,6 +18,38 @@ const selectRun = "SELECT n, id, name, started FROM run "
 // Run gives the run with that id.
 func (r *reader) Run(ctx context.Context, id string) (*transcript.Run, error) {
 	return r.run(ctx, id, selectRun+"WHERE id = ?", packID(id))
+}
+
+// RunN gives the run with that number.
+func (r *reader) RunN(ctx context.Context, n int64) (*transcript.Run, error) {
+	return r.run(ctx, fmt.Sprintf("r%d", n), selectRun+"WHERE n = ?", n)
+}
+
+// FindRuns gives the ids that hold part, newest first.
+func (r *reader) FindRuns(ctx context.Context, part string, limit int) ([]string, error) {
+	if limit <= 0 {
+		return nil, nil
+	}
+	part = strings.ToLower(part)
+	var ids []string
+	err := r.st.rows(ctx, `SELECT id FROM run WHERE CASE typeof(id) WHEN 'blob' THEN instr(hex(id), ?) ELSE instr(lower(id), ?) END ORDER BY n DESC`,
+		[]any{strings.ToUpper(strings.ReplaceAll(part, "-", "")), part}, func(row *sql.Rows) error {
+			var v any
+			if err := row.Scan(&v); err != nil {
+				return err
+			}
+			if id := unpackID(v); strings.Contains(id, part) { // where the dashes are
+				ids = append(ids, id)
+			}
+			if len(ids) >= limit {
+				return errEnough
+			}
+			return nil
+		})
+	if err != nil && !errors.Is(err, errEnough) {
+		return nil, fmt.Errorf("find runs: %w", err)
+	}
+	return ids, nil
 }
 
 func (r *reader) run(ctx context.Context, what, query string, args ...any) (*transcript.Run, error) {

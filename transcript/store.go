@@ -59,14 +59,6 @@ type Filter struct {
 	Oldest  bool   // oldest first instead of newest first
 }
 
-// Run is everything one task did.
-type Run struct {
-	ID        string
-	N         int64
-	Name      string
-	StartedAt time.Time
-}
-
 // Agent is a chain of steps, each of which extends the history of the one
 // before.
 type Agent struct {
@@ -92,6 +84,7 @@ type Take struct {
 // Reader reads what is stored. Its results belong to the caller.
 type Reader interface {
 	SearchReader
+	RunReader
 	// Exchange gives the exchange with that id. ErrNotFound if there is none.
 	Exchange(ctx context.Context, id string) (*Exchange, error)
 	// ExchangeN gives the exchange with that number. ErrNotFound if there is none.
@@ -115,8 +108,6 @@ type Reader interface {
 	// Brought lists the results that the request of that exchange brought: the
 	// calls that they answer, each with these results alone.
 	Brought(ctx context.Context, exchange string) ([]CallRow, error)
-	// Run gives the run with that id. ErrNotFound if there is none.
-	Run(ctx context.Context, id string) (*Run, error)
 	// Agent gives the agent with that id. ErrNotFound if there is none.
 	Agent(ctx context.Context, id string) (*Agent, error)
 	// Agents lists the agents of a run, oldest first.
@@ -136,6 +127,7 @@ type Reader interface {
 // Past is a Reader that finds what an exchange may continue.
 type Past interface {
 	Reader
+	OverrideReader
 	// ByOutNode gives the exchanges whose history and output is that node,
 	// newest first, at most limit.
 	ByOutNode(n Node, limit int) ([]*Exchange, error)
@@ -183,6 +175,7 @@ type ResultRow struct {
 type Tx interface {
 	Past
 	SearchWriter
+	MarkWriter
 	// HasExchange tells whether the exchange is stored already.
 	HasExchange(id string) (bool, error)
 	// PutBody stores the pieces of a body in order; equal pieces are stored

@@ -1,0 +1,207 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// Runs lists the runs that have exchanges, newest first. What their exchanges
+// come to is added up by a few queries about all of them together.
+func (r *reader) Runs(ctx context.Context, f transcript.RunFilter) ([]transcript.RunSum, error) {
+	list, err := r.listRuns(ctx, f)
+	if err != nil || len(list) == 0 {
+		return list, err
+	}
+	s := runSums{ctx: ctx, st: r.st, byID: make(map[string]*transcript.RunSum, len(list))}
+	numbers := make([]int64, len(list))
+	for i := range list {
+		s.byID[list[i].ID], numbers[i] = &list[i], list[i].N
+	}
+	text, err := json.Marshal(numbers)
+	if err != nil {
+		return nil, err
+	}
+	s.numbers = string(text)
+	for _, add := range []func() error{s.counts, s.calls, s.models, s.topics, s.last} {
+		if err := add(); err != nil {
+			return nil, fmt.Errorf("add up runs: %w", damaged(err))
+		}
+	}
+	return list, nil
+}
+
+func (r *reader) listRuns(ctx context.Context, f transcript.RunFilter) ([]transcript.RunSum, error) {
+	where, args := []string{"EXISTS (SELECT 1 FROM exchange WHERE run = r.id)"}, []any{}
+	add := func(condition string, values ...any) {
+		where = append(where, condition)
+		args = append(args, values...)
+	}
+	if f.Before > 0 {
+		add("r.n < ?", f.Before)
+	}
+	if f.Tag != "" {
+		add("EXISTS (SELECT 1 FROM json_each(m.tags) WHERE value = ?)", f.Tag)
+	}
+	if f.Pinned {
+		add("m.pinned")
+	}
+	if !f.Since.IsZero() {
+		add("r.id IN (SELECT run FROM exchange WHERE started >= ?)", f.Since.UnixNano())
+	}
+	if f.Model != "" {
+		add(`r.id IN (SELECT run FROM exchange WHERE model IN
+			(SELECT id FROM model WHERE instr(lower(asked), lower(?)) OR instr(lower(answered), lower(?))))`, f.Model, f.Model)
+	}
+	if f.IDs != nil {
+		for _, id := range f.IDs {
+			args = append(args, packID(id))
+		}
+		where = append(where, "r.id IN (?"+strings.Repeat(", ?", max(len(f.IDs)-1, 0))+")")
+		if len(f.IDs) == 0 {
+			return nil, nil
+		}
+	}
+	limit := f.Limit
+	if limit <= 0 {
+		limit = -1
+	}
+	query := `SELECT r.n, r.id, r.name, r.started, m.name, m.note, m.tags, m.pinned FROM run r LEFT JOIN mark m ON m.run = r.id
+		WHERE ` + strings.Join(where, " AND ") + " ORDER BY r.n DESC LIMIT ?"
+	var list []transcript.RunSum
+	err := r.st.rows(ctx, query, append(args, limit), func(row *sql.Rows) error {
+		var s transcript.RunSum
+		err := scanRun(row, &s)
+		list = append(list, s)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list runs: %w", damaged(err))
+	}
+	return list, nil
+}
+
+func scanRun(row *sql.Rows, s *transcript.RunSum) error {
+	var id any
+	var started *int64
+	var name, note, tags *string
+	var pinned *bool
+	if err := row.Scan(&s.N, &id, &s.Name, &started, &name, &note, &tags, &pinned); err != nil {
+		return err
+	}
+	s.ID, s.StartedAt = unpackID(id), unpackTime(started)
+	if name == nil {
+		return nil
+	}
+	s.Marks.Name, s.Marks.Note, s.Marks.Pinned = *name, *note, *pinned
+	return json.Unmarshal([]byte(*tags), &s.Marks.Tags)
+}
+
+// runSums adds up the exchanges of some runs.
+type runSums struct {
+	ctx     context.Context
+	st      *statements
+	numbers string // of the runs, as a JSON array
+	byID    map[string]*transcript.RunSum
+}
+
+const (
+	ofRuns = "e.run IN (SELECT r.id FROM json_each(?) j JOIN run r ON r.n = j.value)"
+	noTake = "NOT EXISTS (SELECT 1 FROM take t WHERE t.exchange = e.id)"
+	isMain = "coalesce((SELECT main FROM agent a WHERE a.id = e.agent), 0)"
+)
+
+// each runs a query that gives one row for a run, its id first.
+func (s *runSums) each(query string, dest func() []any, take func(*transcript.RunSum)) error {
+	return s.st.rows(s.ctx, query, []any{s.numbers}, func(row *sql.Rows) error {
+		var id any
+		if err := row.Scan(append([]any{&id}, dest()...)...); err != nil {
+			return err
+		}
+		if sum := s.byID[unpackID(id)]; sum != nil {
+			take(sum)
+		}
+		return nil
+	})
+}
+
+func (s *runSums) counts() error {
+	var row struct {
+		exchanges, side, takes, agents, steps, failed, calls int
+		started, ended                                       *int64
+		usage                                                [7]*int64
+		complete                                             bool
+	}
+	u := &row.usage
+	return s.each(`SELECT run, count(*), sum(side), sum(NOT own), count(DISTINCT agent), sum(own AND agent IS NOT NULL AND attempt <= 1),
+		max(0, sum(own AND NOT side AND outcome NOT IN ('ok', 'in_progress')) - sum(own AND attempt > 1)),
+		sum(iif(own, calls, 0)), min(started), max(ended),
+		sum(iif(own, input_total, NULL)), sum(iif(own, input_uncached, NULL)), sum(iif(own, cache_read, NULL)), sum(iif(own, cache_write, NULL)),
+		sum(iif(own, output, NULL)), sum(iif(own, reasoning, NULL)), sum(iif(own, total, NULL)),
+		min(coalesce(usage_complete, side OR outcome <> 'ok' OR NOT own))
+		FROM (SELECT e.*, `+noTake+` AS own FROM exchange e WHERE `+ofRuns+`) GROUP BY run`,
+		func() []any {
+			return []any{&row.exchanges, &row.side, &row.takes, &row.agents, &row.steps, &row.failed, &row.calls, &row.started, &row.ended,
+				&u[0], &u[1], &u[2], &u[3], &u[4], &u[5], &u[6], &row.complete}
+		},
+		func(sum *transcript.RunSum) {
+			sum.Exchanges, sum.Side, sum.Takes, sum.Agents, sum.Steps = row.exchanges, row.side, row.takes, row.agents, row.steps
+			sum.Failed, sum.Calls, sum.EndedAt = row.failed, row.calls, unpackTime(row.ended)
+			if row.started != nil {
+				sum.StartedAt = unpackTime(row.started) // a run may be made after its first exchange came
+			}
+			if u[0] != nil && u[4] != nil {
+				sum.Usage = &transcript.Usage{InputTotal: *u[0], InputUncached: *u[1], CacheRead: *u[2], CacheWrite: *u[3],
+					Output: *u[4], Reasoning: *u[5], Total: *u[6], Complete: row.complete}
+			}
+		})
+}
+
+func (s *runSums) calls() error {
+	var results, errors int
+	return s.each(`SELECT e.run, sum(EXISTS (SELECT 1 FROM result r WHERE r.call = c.id)), sum(EXISTS (SELECT 1 FROM result r WHERE r.call = c.id AND r.is_error))
+		FROM exchange e CROSS JOIN call c ON c.exchange = e.id WHERE `+ofRuns+` AND e.calls > 0 AND `+noTake+` GROUP BY e.run`,
+		func() []any { return []any{&results, &errors} },
+		func(sum *transcript.RunSum) { sum.Results, sum.Errors = results, errors })
+}
+
+func (s *runSums) models() error {
+	var model string
+	err := s.each(`SELECT DISTINCT e.run, iif(m.answered <> '', m.answered, m.asked) FROM exchange e CROSS JOIN model m ON m.id = e.model
+		WHERE `+ofRuns+` AND NOT e.side`,
+		func() []any { return []any{&model} },
+		func(sum *transcript.RunSum) {
+			if model != "" {
+				sum.Models = append(sum.Models, model)
+			}
+		})
+	for _, sum := range s.byID {
+		slices.Sort(sum.Models)
+	}
+	return err
+}
+
+// topics finds what each run's first step is about, rather of a main agent, of
+// a side call if it has no step. SQLite takes the other columns from the row
+// with the lowest value (sqlite.org/lang_select.html, bare columns).
+func (s *runSums) topics() error {
+	var topic string
+	var lowest int64
+	return s.each(`SELECT e.run, iif(e.preview <> '', e.preview, e.method || ' ' || e.url), min((e.side * 2 + 1 - `+isMain+`) << 60 | e.n)
+		FROM exchange e WHERE `+ofRuns+` GROUP BY e.run`,
+		func() []any { return []any{&topic, &lowest} },
+		func(sum *transcript.RunSum) { sum.Topic = topic })
+}
+
+func (s *runSums) last() error {
+	var last transcript.LastStep
+	return s.each(`SELECT e.run, e.outcome, e.calls, max(e.n) FROM exchange e
+		WHERE `+ofRuns+` AND `+isMain+` AND `+noTake+` GROUP BY e.run`,
+		func() []any { return []any{&last.Outcome, &last.Calls, &last.N} },
+		func(sum *transcript.RunSum) { sum.Last = last })
+}

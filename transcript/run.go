@@ -1,0 +1,90 @@
+package transcript
+
+import (
+	"context"
+	"time"
+)
+
+// Run is everything one task did.
+type Run struct {
+	ID        string
+	N         int64
+	Name      string // the label that its exchanges came with, "" if they had none
+	StartedAt time.Time
+}
+
+// Marks are what users say of a run. Nothing that is derived touches them: if
+// the run becomes part of another one, so do its marks.
+type Marks struct {
+	Name   string
+	Note   string
+	Tags   []string // sorted, each once
+	Pinned bool     // it is never pruned
+}
+
+// IsZero tells whether nothing is said.
+func (m *Marks) IsZero() bool { return m.Name == "" && m.Note == "" && len(m.Tags) == 0 && !m.Pinned }
+
+// RunFilter narrows a listing of runs. The zero RunFilter takes everything.
+type RunFilter struct {
+	Model  string    // part of the asked or answered model's name of one of its exchanges
+	Tag    string    // one of its tags
+	Since  time.Time // only runs of which an exchange began then or later
+	Pinned bool      // only pinned ones
+	IDs    []string  // only these; nil for all
+	Before int64     // only runs whose N is less; 0 for no bound
+	Limit  int       // 0 for no limit
+}
+
+// RunSum is a run with what its exchanges come to.
+type RunSum struct {
+	Run
+	Marks     Marks
+	Topic     string    // what the first step is about, see Topic
+	EndedAt   time.Time // when the last exchange ended
+	Models    []string  // that answered, else that were asked; sorted
+	Agents    int
+	Steps     int
+	Exchanges int      // all of them: steps, their attempts, side calls, takes
+	Side      int      // side calls
+	Takes     int      // replays
+	Calls     int      // tool calls that a client had to run
+	Failed    int      // steps whose last attempt failed
+	Errors    int      // tool results that are errors
+	Results   int      // tool results that answer calls
+	Usage     *Usage   // of all but replays; nil if none was reported
+	Last      LastStep // of its main agents
+}
+
+// LastStep says how a run came to its end so far. N is 0 if it has no step.
+type LastStep struct {
+	N       int64 // number of the exchange
+	Outcome Outcome
+	Calls   int // that it made, whose results nobody has brought to the model
+}
+
+// RunReader reads what is known of runs.
+type RunReader interface {
+	// Run gives the run with that id. ErrNotFound if there is none.
+	Run(ctx context.Context, id string) (*Run, error)
+	// RunN gives the run with that number. ErrNotFound if there is none.
+	RunN(ctx context.Context, n int64) (*Run, error)
+	// FindRuns gives the ids that hold part, at most limit of them, newest first.
+	FindRuns(ctx context.Context, part string, limit int) ([]string, error)
+	// Runs lists the runs that have exchanges, newest first.
+	Runs(ctx context.Context, f RunFilter) ([]RunSum, error)
+	// Marks gives what users said of a run; nothing of one that is not there.
+	Marks(ctx context.Context, run string) (*Marks, error)
+}
+
+// MarkWriter keeps what users say.
+type MarkWriter interface {
+	// PutMarks replaces what users said of a run. ErrNotFound if there is none.
+	PutMarks(run string, m *Marks) error
+	// PutOverride keeps a user's word on an exchange, in place of an earlier one.
+	// ErrNotFound if there is no such exchange.
+	PutOverride(o *Override) error
+	// DropOverride forgets what was said of an exchange, and tells whether
+	// anything was.
+	DropOverride(exchange string) (bool, error)
+}

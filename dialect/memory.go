@@ -28,7 +28,7 @@ type Memory struct {
 	size   int              // of recent
 }
 
-const defaultMemory = 64 << 20
+const defaultMemory = 16 << 20 // the histories of some fifty agents
 
 // series names the arrays, or texts, whose elements are read alike.
 type series struct {

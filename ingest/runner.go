@@ -16,7 +16,6 @@ const (
 	groupBytes = 4 << 20                // and about so many bytes of bodies
 	retryFirst = 100 * time.Millisecond // wait after a commit that did not work, doubled each time
 	retryMost  = 5 * time.Second
-	remembered = 16 << 20 // bytes of requests that are compared with those to come: the histories of some fifty agents
 )
 
 // Runner takes finished exchanges from a spool and commits them in groups
@@ -59,7 +58,6 @@ func (r *Runner) Stats() Stats {
 func (r *Runner) Run(ctx context.Context) {
 	records := make(chan *recorder.Record, groupSize)
 	go r.pump(ctx, records)
-	r.committer.memory.Limit = remembered
 	pace := r.Pace
 	if pace == nil {
 		pace = NewPace(r.Spool)

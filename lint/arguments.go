@@ -1,0 +1,160 @@
+package lint
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// arguments judges the arguments of a call that a client must run.
+func (w *walker) arguments(it *transcript.Item, at spot) {
+	if it.Kind != transcript.ToolCall || it.ServerSide {
+		return
+	}
+	w.declared(it, at)
+	if freeText(w.turn.Dialect, it.Raw) {
+		return
+	}
+	at = at.under(argumentsAt(w.turn.Dialect, it.Raw))
+	if w.badForm(it, at) {
+		return
+	}
+	raw := it.ArgumentsRaw
+	switch {
+	case strings.TrimSpace(raw) == "":
+		if w.turn.Dialect != transcript.Messages {
+			w.find("empty_arguments", Info, at, it.CallID, `the arguments are empty, which means {}: read them so, and send "{}" back`)
+		}
+	case it.Arguments == nil:
+		w.broken(it, at)
+	case !isObject([]byte(strings.TrimSpace(raw))):
+		severity := Warning
+		if w.turn.Dialect == transcript.Messages {
+			severity = Error
+		}
+		w.find("arguments_not_object", severity, at, it.CallID, "the arguments are %s, not an object: check the tool's schema", kindOf([]byte(strings.TrimSpace(raw))))
+	default:
+		if why := w.judge.schemas.mismatch(w.set.tool(it.Name), raw); why != "" {
+			w.find("arguments_schema_mismatch", Warning, at, it.CallID, "the arguments do not fit the schema of %s: %s", quoted(it.Name), why)
+		}
+	}
+}
+
+// freeText tells whether a call's input is no JSON by its kind.
+func freeText(d transcript.Dialect, raw []byte) bool {
+	switch d {
+	case transcript.Chat:
+		return isObject(member(raw, "custom"))
+	case transcript.Responses:
+		return text(member(raw, "type")) != "function_call"
+	}
+	return false
+}
+
+// argumentsAt points from a call to its arguments.
+func argumentsAt(d transcript.Dialect, raw []byte) string {
+	switch {
+	case d == transcript.Messages:
+		return "/input"
+	case d == transcript.Chat && member(raw, "function") != nil:
+		return "/function/arguments"
+	}
+	return "/arguments"
+}
+
+// badForm tells whether arguments stand there in the form of another API. In an
+// answer that is the provider's own affair.
+func (w *walker) badForm(it *transcript.Item, at spot) bool {
+	if at.body != "request" {
+		return false
+	}
+	if w.turn.Dialect == transcript.Messages {
+		if v := member(it.Raw, "input"); !isObject(v) && it.Arguments != nil {
+			is := "missing"
+			if v != nil {
+				is = kindOf(v)
+			}
+			w.find("arguments_not_object", Error, at, it.CallID, "the input of a tool_use is %s: send an object, {} if there are no arguments", is)
+			return true
+		}
+		return false
+	}
+	v := member(it.Raw, "arguments")
+	if f := member(it.Raw, "function"); f != nil {
+		v = member(f, "arguments")
+	}
+	if has(v) && !isString(v) {
+		w.find("arguments_not_string", Error, at, it.CallID, "the arguments are %s: encode them as a string that holds JSON", kindOf(v))
+		return true
+	}
+	return false
+}
+
+// broken says where arguments stop being JSON, and why if that is known.
+func (w *walker) broken(it *transcript.Item, at spot) {
+	offset, why := syntax(it.ArgumentsRaw)
+	advice := "answer the call with an error, and do not send the broken text back"
+	switch {
+	case at.body == "request":
+		advice = "providers refuse this: send {} or the arguments that were used"
+	case w.cutByLimit() != "":
+		why += ", truncated by the output limit"
+		advice = "raise the limit, or ask for less at once"
+	case !w.turn.Complete:
+		why += ", the answer broke off"
+	}
+	f := w.find("invalid_json_arguments", Error, at, it.CallID, "the arguments of %s are not JSON at character %d (%s): %s", quoted(it.Name), offset, why, advice)
+	f.Offset = &offset
+}
+
+// syntax gives the character at which a text stops being one JSON value.
+func syntax(s string) (offset int, why string) {
+	d := json.NewDecoder(strings.NewReader(s))
+	values, first := 0, 0
+	for {
+		var v json.RawMessage
+		err := d.Decode(&v)
+		if err == nil {
+			if values++; values == 1 {
+				first = int(d.InputOffset())
+			}
+			continue
+		}
+		if errors.Is(err, io.EOF) && values > 1 {
+			return characters(s, first+len(s[first:])-len(strings.TrimLeft(s[first:], " \t\r\n"))), fmt.Sprintf("%d concatenated JSON values", values)
+		}
+		if errors.Is(err, io.ErrUnexpectedEOF) && values == 0 {
+			return characters(s, len(s)), "unexpected end"
+		}
+		var bad *json.SyntaxError
+		at := len(s)
+		if values > 0 {
+			at = first
+		} else if errors.As(err, &bad) {
+			at = int(bad.Offset) - 1
+		}
+		return characters(s, max(at, 0)), "syntax"
+	}
+}
+
+// declared looks whether the tool of a call is one that the request declares.
+func (w *walker) declared(it *transcript.Item, at spot) {
+	kind := text(member(it.Raw, "type"))
+	if w.turn.Dialect == transcript.Responses && kind != "function_call" && kind != "custom_tool_call" {
+		return
+	}
+	if it.Name == "" || w.set.open || heldByProvider(w.turn) && len(w.set.tools) == 0 || w.set.tool(it.Name) != nil {
+		return
+	}
+	if at.body == "request" { // tools may have changed since
+		if len(w.set.tools) > 0 {
+			w.find("undeclared_tool", Info, at, it.CallID, "the history holds a call of %s, which the request does not declare", quoted(it.Name))
+		}
+		return
+	}
+	w.find("undeclared_tool", Warning, at, it.CallID, "the model called %s, which the request does not declare: answer with an error that names the tools there are", quoted(it.Name))
+}

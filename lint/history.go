@@ -1,0 +1,312 @@
+package lint
+
+import (
+	"fmt"
+	"hash/maphash"
+	"strings"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// history is what is known of the items gone through so far.
+type history struct {
+	dialect transcript.Dialect
+	missing bool // the provider holds a part that was not seen
+
+	round   *round
+	rounds  int
+	open    []*call            // without a result yet
+	byID    map[string][]*call // likewise
+	done    map[string]*call   // the latest call of that id that has its result
+	seen    map[string]*idSeen
+	orphans map[string]*Finding // results of this request that no call claimed
+	answers int                 // how many there were
+	inTurn  bool                // the item before belongs to an answer
+	thought *thought            // the last reasoning item, while nothing followed it
+
+	seed  maphash.Seed
+	calls int
+	same  map[uint64]*repeated
+	tools map[string]*toolRecord
+}
+
+// call is one tool call that a client must run.
+type call struct {
+	id, name, arguments string
+	at                  spot
+	number              int // of all calls
+	round               *round
+	index               int // in its round
+	answered            bool
+	missing             *Finding
+}
+
+// round is the calls of one answer.
+type round struct {
+	number   int
+	message  string // the message that holds them, where a dialect has such
+	calls    []*call
+	ids      map[string]bool
+	closed   bool
+	user     bool   // what is not the model's came behind it
+	latest   int    // index of the call whose result came last, -1 for none
+	unsorted bool   // was said
+	results  string // the message that held the last result
+	split    bool   // was said
+	text     bool   // the model said something behind a call
+}
+
+// idSeen counts the calls that have an id.
+type idSeen struct {
+	count   int
+	round   *round
+	finding *Finding
+}
+
+func newHistory(t *transcript.Turn) *history {
+	return &history{
+		dialect: t.Dialect, missing: heldByProvider(t), seed: maphash.MakeSeed(),
+		byID: map[string][]*call{}, done: map[string]*call{}, seen: map[string]*idSeen{},
+		same: map[uint64]*repeated{}, tools: map[string]*toolRecord{},
+	}
+}
+
+// heldByProvider tells whether a request leans on a history that it does not
+// hold.
+func heldByProvider(t *transcript.Turn) bool {
+	return t.PreviousID != "" || has(t.Parameters["conversation"]) || has(t.Parameters["prompt"])
+}
+
+func (h *history) held(t *transcript.Turn) bool { return heldByProvider(t) }
+
+// take goes one item further.
+func (h *history) take(w *walker, it *transcript.Item, at spot) {
+	switch {
+	case it.ServerSide:
+		h.follow(w, it)
+	case it.Kind == transcript.ToolCall:
+		h.follow(w, it)
+		h.call(w, it, at)
+		w.arguments(it, at)
+	case it.Kind == transcript.ToolResult:
+		h.follow(w, it)
+		h.result(w, it, at)
+	case it.Kind == transcript.Reasoning:
+		h.said(w, it, at)
+		h.reasoning(w, it, at)
+	default:
+		h.follow(w, it)
+		h.said(w, it, at)
+		w.message(it, at)
+	}
+}
+
+// messageOf gives the message that holds an item: /messages/3 of
+// /messages/3/content/1. An answer is one message.
+func messageOf(at spot) string {
+	if at.body == "response" {
+		return at.exchange
+	}
+	rest, ok := strings.CutPrefix(at.at, "/messages/")
+	if !ok {
+		return ""
+	}
+	n, _, _ := strings.Cut(rest, "/")
+	return n
+}
+
+// answer begins a new answer where the item before was not of one.
+func (h *history) answer() {
+	if !h.inTurn {
+		h.answers++
+	}
+	h.inTurn = true
+}
+
+func (h *history) call(w *walker, it *transcript.Item, at spot) {
+	r := h.roundOf(w, at)
+	h.answer()
+	h.calls++
+	c := &call{id: it.CallID, name: it.Name, arguments: it.ArgumentsRaw, at: at, number: h.calls, round: r, index: len(r.calls)}
+	if r.text && h.dialect == transcript.Responses && at.body == "request" {
+		w.find("parallel_batch_split", Warning, at, c.id, "the model's text stands between this call and the others of its batch: send the calls next to each other, some providers refuse this")
+		r.text = false
+	}
+	r.calls = append(r.calls, c)
+	h.open = append(h.open, c)
+	h.byID[c.id] = append(h.byID[c.id], c)
+	h.identify(w, c)
+	if f := h.orphans[c.id]; f != nil && c.id != "" {
+		f.Code, f.Message = "result_before_call", fmt.Sprintf("the call that this answers comes later, at %s: put the result behind it", at.at)
+		delete(h.orphans, c.id)
+	}
+}
+
+// roundOf gives the round that a call at a place belongs to, a new one if need
+// be.
+func (h *history) roundOf(w *walker, at spot) *round {
+	r, message := h.round, messageOf(at)
+	switch {
+	case r == nil || r.closed:
+	case h.dialect == transcript.Chat && r.message == message,
+		h.dialect == transcript.Messages && !r.user,
+		h.dialect == transcript.Responses && !r.user:
+		return r
+	default:
+		h.close(w)
+	}
+	h.rounds++
+	h.round = &round{number: h.rounds, message: message, latest: -1, ids: map[string]bool{}}
+	return h.round
+}
+
+// said takes an item that is neither call nor result.
+func (h *history) said(w *walker, it *transcript.Item, at spot) {
+	r := h.round
+	model := it.Role == "assistant" || it.Kind == transcript.Reasoning
+	if model {
+		if r != nil && !r.closed {
+			switch h.dialect {
+			case transcript.Chat:
+				if r.message != messageOf(at) {
+					h.close(w)
+				}
+			case transcript.Messages:
+				if r.user {
+					h.close(w)
+				}
+			default:
+				r.text = r.text || !r.user && it.Kind == transcript.MessageItem
+			}
+		}
+		h.answer()
+		return
+	}
+	h.inTurn = false
+	if r == nil || r.closed {
+		return
+	}
+	r.user = true
+	if h.dialect == transcript.Chat {
+		h.close(w)
+	}
+}
+
+// close ends a round: what has no result by now is refused. Responses takes
+// results anywhere.
+func (h *history) close(w *walker) {
+	r := h.round
+	if r == nil || r.closed {
+		return
+	}
+	r.closed = true
+	if h.dialect == transcript.Responses {
+		return
+	}
+	for _, c := range r.calls {
+		h.unanswered(w, c)
+	}
+}
+
+func (h *history) unanswered(w *walker, c *call) {
+	if c.answered || c.missing != nil {
+		return
+	}
+	others := ""
+	if n := len(c.round.calls); n > 1 {
+		answered := 0
+		for _, o := range c.round.calls {
+			if o.answered {
+				answered++
+			}
+		}
+		others = fmt.Sprintf(" (%d of %d calls of its batch have one)", answered, n)
+	}
+	c.missing = w.find("missing_tool_result", Error, c.at, c.id, "%s has no result behind it%s: send one for each call, an error text if the tool did not run", callName(c), others)
+}
+
+func callName(c *call) string {
+	if c.name == "" {
+		return "this call"
+	}
+	return "the call of " + quoted(c.name)
+}
+
+// endOfInput is where the model begins to answer: every call must have its
+// result.
+func (h *history) endOfInput(w *walker) {
+	still := h.open[:0]
+	for _, c := range h.open {
+		if !c.answered {
+			still = append(still, c)
+		}
+	}
+	h.open = still
+	h.orphans = nil
+	h.noFollower(w, nil)
+	if len(still) == 0 {
+		return
+	}
+	if h.dialect == transcript.Responses {
+		for _, c := range still {
+			h.unanswered(w, c)
+		}
+		return
+	}
+	h.close(w)
+}
+
+// identify looks at the id of a new call.
+func (h *history) identify(w *walker, c *call) {
+	if c.id == "" {
+		return
+	}
+	if why := badID(h.dialect, c.id); why != "" {
+		w.find("invalid_tool_call_id", Error, c.at, c.id, "%s: give the call and its result an id that the API takes", why)
+	}
+	r := c.round
+	if r.ids[c.id] {
+		w.find("duplicate_tool_call_id", Error, c.at, c.id, "another call of this batch has the same id: give each its own, and its result too")
+		return
+	}
+	r.ids[c.id] = true
+	s := h.seen[c.id]
+	if s == nil {
+		h.seen[c.id] = &idSeen{count: 1}
+		return
+	}
+	s.count++
+	severity, advice := Warning, "look for results by id within their round only"
+	if h.dialect == transcript.Messages {
+		severity, advice = Error, "tool_use ids must be unique: rename later ones together with their results"
+	}
+	if s.finding == nil {
+		s.finding = w.find("reused_tool_call_id", severity, c.at, c.id, "")
+	}
+	s.finding.Message = fmt.Sprintf("%d calls have this id: %s", s.count, advice)
+}
+
+// badID says why an API does not take an id.
+func badID(d transcript.Dialect, id string) string {
+	switch d {
+	case transcript.Messages: // ^[a-zA-Z0-9_-]+$
+		for _, c := range id {
+			if c != '_' && c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+				return fmt.Sprintf("the id holds %q", c)
+			}
+		}
+	case transcript.Responses:
+		if len(id) > 64 {
+			return fmt.Sprintf("the id has %d characters, more than 64", len(id))
+		}
+	}
+	return ""
+}
+
+func quoted(s string) string {
+	const most = 60
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most]) + "…"
+	}
+	return fmt.Sprintf("%q", s)
+}

@@ -1,0 +1,231 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// Step is one exchange as it is judged.
+type Step struct {
+	Exchange *transcript.Exchange // its id and link; the zero Exchange for a request alone
+	Turn     *transcript.Turn
+	// New says that Turn.Input holds only what the request brought, beside its
+	// settings (system prompt and tools): the history before it, up to the answer
+	// of Link.Parent, was judged with earlier steps. Without it the input is all
+	// that was sent, of which the first Link.Shared chain items are not new.
+	New bool
+}
+
+// Judge goes along the steps of a run, in the order in which they came. The zero
+// Judge is ready.
+type Judge struct {
+	// Cost gives what so many input tokens cost at an exchange's model, such as
+	// "$0.12", or "". It may be nil.
+	Cost func(e *transcript.Exchange, inputTokens int64) string
+
+	findings []*Finding
+	lines    map[string]*line // by exchange
+	last     map[string]*line // by agent: its latest step
+	schemas  schemas
+}
+
+// line is what is known behind an exchange.
+type line struct {
+	step    *transcript.Exchange
+	history *history // nil once a step that continues it has taken it over
+	output  []transcript.Item
+	set     *settings
+}
+
+// Exchange judges one exchange by itself, with all the history that it resends.
+// parent is the one that it continues, if that is known: what was resent is
+// compared with it.
+func Exchange(s Step, parent *Step) []Finding {
+	var j Judge
+	if parent != nil {
+		set := settingsOf(parent.Turn, nil)
+		j.lines = map[string]*line{parent.Exchange.ID: {step: parent.Exchange, output: parent.Turn.Output, set: set}}
+	}
+	whole := *s.Exchange
+	whole.Link.Shared = 0
+	j.step(Step{Exchange: &whole, Turn: s.Turn}, s.Exchange.Link.Shared, nil)
+	return j.Findings()
+}
+
+// Step judges what is new in a step.
+func (j *Judge) Step(s Step) {
+	var said *settings
+	if before := j.lines[s.Exchange.Link.Parent]; before != nil {
+		said = before.set
+	}
+	j.step(s, s.Exchange.Link.Shared, said)
+}
+
+// Findings gives what was found so far, in the order of the steps.
+func (j *Judge) Findings() []Finding {
+	out := []Finding{}
+	for _, f := range j.findings {
+		if f.weigh != nil {
+			f.weigh(f)
+		}
+		if !f.dropped {
+			out = append(out, *f)
+		}
+	}
+	return out
+}
+
+// step judges a step that shares so many items with its parent. said are the
+// settings that were judged before, nil for none.
+func (j *Judge) step(s Step, shared int, said *settings) {
+	e, t := s.Exchange, s.Turn
+	var before *line
+	if e.Link.Parent != "" {
+		before = j.lines[e.Link.Parent]
+	}
+	l := &line{step: e, output: t.Output, set: settingsOf(t, said)}
+	w := walker{judge: j, step: e, turn: t, set: l.set, before: said}
+	w.request()
+	if before != nil {
+		w.changes(before, l, shared, s.New)
+	}
+	l.history = w.input(s, before)
+	w.output()
+	j.edited(e, l, &w, shared)
+	if j.lines == nil {
+		j.lines = map[string]*line{}
+	}
+	j.lines[e.ID] = l
+}
+
+// walker goes through one step.
+type walker struct {
+	judge   *Judge
+	step    *transcript.Exchange
+	turn    *transcript.Turn
+	set     *settings
+	before  *settings // of the step before; nil if they are to be judged anew
+	history *history
+	silent  bool // what is gone through was judged before
+}
+
+// find notes a finding and gives it, so that what comes later can change it.
+func (w *walker) find(code string, s Severity, at spot, callID, format string, args ...any) *Finding {
+	f := &Finding{Code: code, Severity: s, Exchange: at.exchange, Body: at.body, At: at.at, CallID: callID, Message: fmt.Sprintf(format, args...)}
+	if !w.silent {
+		w.judge.findings = append(w.judge.findings, f)
+	}
+	return f
+}
+
+func (w *walker) in(at string) spot  { return spot{w.step.ID, "request", at} }
+func (w *walker) out(at string) spot { return spot{w.step.ID, "response", at} }
+
+// input takes the history over from the step before, or goes through it again
+// without a word, and judges what is new.
+func (w *walker) input(s Step, before *line) *history {
+	items := conversation(w.turn.Input)
+	known := 0
+	switch {
+	case before != nil && before.history != nil && w.continues(s, before):
+		w.history, before.history = before.history, nil
+		if !s.New && !w.history.held(w.turn) {
+			known = knownItems(items, w.step.Link.Shared)
+			items, known = items[known:], 0
+		}
+	default:
+		w.history = newHistory(w.turn)
+		if !s.New {
+			known = knownItems(items, w.step.Link.Shared)
+		}
+	}
+	h := w.history
+	for i, it := range items {
+		w.silent = i < known
+		h.take(w, it, w.in(it.At))
+	}
+	w.silent = false
+	h.endOfInput(w)
+	return h
+}
+
+// continues tells whether the state behind the step before is the history of
+// this one: it was sent back whole, or the provider holds it.
+func (w *walker) continues(s Step, before *line) bool {
+	return s.New || heldByProvider(w.turn) || w.step.Link.Shared > 0 && w.step.Link.Shared == before.step.Link.OutLen
+}
+
+// conversation gives the items that are no settings.
+func conversation(input []transcript.Item) []*transcript.Item {
+	items := make([]*transcript.Item, 0, len(input))
+	for i := range input {
+		if !input[i].Steady() || input[i].Kind == transcript.System {
+			items = append(items, &input[i])
+		}
+	}
+	return items
+}
+
+// knownItems counts the items up to the last of so many chain items.
+func knownItems(items []*transcript.Item, shared int) int {
+	for i, it := range items {
+		if shared <= 0 {
+			return i
+		}
+		if it.InChain() {
+			shared--
+		}
+	}
+	return len(items)
+}
+
+// output judges the answer. Further choices (n > 1) are no history.
+func (w *walker) output() {
+	w.answer()
+	for i := range w.turn.Output {
+		it := &w.turn.Output[i]
+		at := w.out(it.At)
+		if it.Choice > 0 {
+			w.arguments(it, at)
+			continue
+		}
+		w.history.take(w, it, at)
+	}
+}
+
+// edited compares a step with the latest one of its agent.
+func (j *Judge) edited(e *transcript.Exchange, l *line, w *walker, shared int) {
+	if e.Link.Agent == "" || e.Link.Side {
+		return
+	}
+	if j.last == nil {
+		j.last = map[string]*line{}
+	}
+	before := j.last[e.Link.Agent]
+	j.last[e.Link.Agent] = l
+	if before == nil || e.Link.Attempt > 1 || e.Link.Step <= before.step.Link.Step || heldByProvider(w.turn) || shared >= before.step.Link.OutLen {
+		return
+	}
+	w.lostHistory(before, shared)
+}
+
+// lostHistory says what became of the history that was not sent back.
+func (w *walker) lostHistory(before *line, shared int) {
+	lost := before.step.Link.OutLen - shared
+	items := conversation(w.turn.Input)
+	at := w.in("")
+	if k := knownItems(items, shared); k < len(items) {
+		at = w.in(items[k].At)
+	}
+	if w.step.Link.InLen <= before.step.Link.InLen || hasCompaction(items) {
+		w.find("history_dropped", Warning, at, "", "the last %d items of the history of step %d were left out: check that nothing the model needs went with them", lost, before.step.Link.Step)
+		return
+	}
+	w.find("history_edited", Warning, at, "", "from here on the history is not what step %d sent and got (%d items): send it back as it was, or the prompt cache begins anew", before.step.Link.Step, lost)
+}
+
+func hasCompaction(items []*transcript.Item) bool {
+	return slices.ContainsFunc(items, func(it *transcript.Item) bool { return it.Kind == transcript.Compaction })
+}

@@ -1,0 +1,126 @@
+package lint
+
+import (
+	"fmt"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// result joins a result to its call, as transcript.PairItems does.
+func (h *history) result(w *walker, it *transcript.Item, at spot) {
+	h.inTurn = false
+	if h.round != nil {
+		h.round.user = true
+	}
+	w.content(it, at)
+	c := h.find(w, it, at)
+	if c == nil {
+		return
+	}
+	c.answered = true
+	h.order(w, c, at)
+	if c.missing != nil || c.round.closed && h.dialect != transcript.Responses {
+		h.late(w, c, at)
+	}
+	h.learn(w, c, it, at)
+}
+
+// find gives the open call that a result answers, nil if there is none.
+func (h *history) find(w *walker, it *transcript.Item, at spot) *call {
+	if it.CallID == "" {
+		if legacy := h.dialect == transcript.Chat && text(member(it.Raw, "role")) == "function"; !legacy {
+			w.find("result_without_call_id", Error, at, "", "the result names no call: set %s", idMember(h.dialect))
+		}
+		return h.byPlace(it.Name)
+	}
+	same := h.byID[it.CallID]
+	if n := len(same); n > 0 {
+		first := n - 1
+		for first > 0 && same[first-1].round == same[n-1].round {
+			first--
+		}
+		c := same[first]
+		h.byID[it.CallID] = append(same[:first:first], same[first+1:]...)
+		h.done[it.CallID] = c
+		return c
+	}
+	switch {
+	case h.done[it.CallID] != nil:
+		severity := Error
+		if h.dialect == transcript.Responses {
+			severity = Warning
+		}
+		w.find("duplicate_tool_result", severity, at, it.CallID, "this call has its result already: send one result for each call")
+	case h.missing: // its call may be in what the provider holds
+	default:
+		f := w.find("orphan_tool_result", Error, at, it.CallID, "no call in the history has this id: send the call back too, or leave the result out")
+		if h.orphans == nil {
+			h.orphans = map[string]*Finding{}
+		}
+		h.orphans[it.CallID] = f
+	}
+	return nil
+}
+
+func idMember(d transcript.Dialect) string {
+	switch d {
+	case transcript.Messages:
+		return "tool_use_id"
+	case transcript.Responses:
+		return "call_id"
+	}
+	return "tool_call_id"
+}
+
+// byPlace gives the first open call of the latest round, of that name if the
+// result has one.
+func (h *history) byPlace(name string) *call {
+	if h.round == nil {
+		return nil
+	}
+	for _, c := range h.round.calls {
+		if !c.answered && (name == "" || c.name == name) {
+			h.forget(c)
+			return c
+		}
+	}
+	return nil
+}
+
+func (h *history) forget(c *call) {
+	same := h.byID[c.id]
+	for i := range same {
+		if same[i] == c {
+			h.byID[c.id] = append(same[:i:i], same[i+1:]...)
+			return
+		}
+	}
+}
+
+// order looks at where the results of a batch stand.
+func (h *history) order(w *walker, c *call, at spot) {
+	r := c.round
+	if c.index < r.latest && !r.unsorted {
+		r.unsorted = true
+		w.find("results_out_of_order", Info, at, c.id, "the results of this batch are not in the order of its calls: join them by id, never by place")
+	}
+	r.latest = max(r.latest, c.index)
+	if h.dialect != transcript.Messages || r.closed {
+		return
+	}
+	message := messageOf(at)
+	if r.results != "" && r.results != message && !r.split {
+		r.split = true
+		w.find("parallel_results_split", Warning, at, c.id, "the results of one batch are in several messages: put them all into one user message")
+	}
+	r.results = message
+}
+
+// late says that a result came behind what must come behind it.
+func (h *history) late(w *walker, c *call, at spot) {
+	if c.missing != nil {
+		c.missing.Code = "missing_adjacent_tool_result"
+		c.missing.Message = fmt.Sprintf("%s has its result only at %s: put it right behind the calls", callName(c), at.at)
+	}
+	w.find("tool_result_without_preceding_tool_use", Error, at, c.id, "its call is at %s, not in the message before: put the result right behind it", c.at.at)
+}

@@ -1,0 +1,291 @@
+package lint
+
+import (
+	"fmt"
+	"hash/maphash"
+	"strings"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+const (
+	largeText    = 32 << 10 // bytes of a result that is very large
+	longBase64   = 1 << 10  // so long a run of its characters is data
+	bytesToToken = 4        // about, of English text and code
+	sameCalls    = 3        // so often is again and again
+	nearCalls    = 12       // the same call counts if the last one is not further back
+)
+
+// toolRecord is what became of the calls of one tool.
+type toolRecord struct {
+	worked, failed         int
+	fails                  *Finding
+	workedShape, failShape string
+	shapeSaid              bool
+}
+
+// repeated is a call with its result that came before.
+type repeated struct {
+	count, number int // how often, and which call it was last
+	result        uint64
+	finding       *Finding
+}
+
+// largeResult is a result that weighs on every later step.
+type largeResult struct {
+	finding *Finding
+	answers int // how many there were before
+	tokens  int64
+	what    string
+	step    *transcript.Exchange
+}
+
+// learn judges a result together with its call and those before.
+func (h *history) learn(w *walker, c *call, it *transcript.Item, at spot) {
+	failed := it.IsError || looksFailed(it.Text)
+	h.repeated(w, c, it.Text)
+	h.shapes(w, c, it, at, failed)
+}
+
+// repeated looks for the same call with the same result.
+func (h *history) repeated(w *walker, c *call, result string) {
+	var m maphash.Hash
+	m.SetSeed(h.seed)
+	m.WriteString(c.name)
+	m.WriteByte(0)
+	m.WriteString(c.arguments)
+	key, sum := m.Sum64(), maphash.String(h.seed, result)
+	r := h.same[key]
+	if r == nil || r.result != sum || c.number-r.number > nearCalls {
+		h.same[key] = &repeated{count: 1, number: c.number, result: sum}
+		return
+	}
+	r.count, r.number = r.count+1, c.number
+	if r.count < sameCalls {
+		return
+	}
+	if r.finding == nil {
+		r.finding = w.find("repeated_call", Warning, c.at, c.id, "")
+	}
+	r.finding.Message = fmt.Sprintf("%s came %d times with the same arguments and the same result: tell the model so, or stop the loop", callName(c), r.count)
+}
+
+// shapes keeps the record of a tool.
+func (h *history) shapes(w *walker, c *call, it *transcript.Item, at spot, failed bool) {
+	t := h.tools[c.name]
+	if t == nil {
+		t = &toolRecord{}
+		h.tools[c.name] = t
+	}
+	shape := shapeOf(it.Text)
+	if failed {
+		t.failed++
+		t.failShape = shape
+	} else {
+		t.worked++
+		t.workedShape = shape
+	}
+	if t.worked > 0 && t.failed > 0 && !t.shapeSaid && t.workedShape != t.failShape && shape != "" {
+		t.shapeSaid = true
+		w.find("result_shape_changes", Info, at, c.id, "%s gives %s when it works and %s when it fails: give both the same shape", quoted(c.name), t.workedShape, t.failShape)
+	}
+	switch {
+	case t.worked > 0:
+		if t.fails != nil {
+			t.fails.dropped = true
+		}
+	case t.failed >= sameCalls:
+		if t.fails == nil {
+			t.fails = w.find("tool_always_fails", Warning, c.at, c.id, "")
+		}
+		t.fails.Message = fmt.Sprintf("%s failed %d times of %d: mend the tool, or do not offer it", quoted(c.name), t.failed, t.failed)
+	}
+}
+
+func shapeOf(s string) string {
+	switch s = strings.TrimSpace(s); {
+	case strings.HasPrefix(s, "{") && strings.HasSuffix(s, "}"):
+		return "a JSON object"
+	case strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]"):
+		return "a JSON array"
+	}
+	return "text"
+}
+
+// looksFailed tells whether a result says that something went wrong.
+func looksFailed(s string) bool {
+	s = strings.TrimSpace(s)
+	if strings.HasPrefix(s, "{") {
+		return says(errorMember(s))
+	}
+	head := strings.ToLower(s[:min(len(s), 40)])
+	for _, p := range [...]string{"error:", "error -", "traceback (most recent call last)", "exception:", "fatal:", "fatal error:", "<tool_use_error>", "<error>"} {
+		if strings.HasPrefix(head, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func errorMember(s string) []byte {
+	if !strings.HasSuffix(s, "}") {
+		return nil
+	}
+	return member([]byte(s), "error")
+}
+
+// claimsSuccess tells whether a JSON object says that all went well.
+func claimsSuccess(s string) bool {
+	s = strings.TrimSpace(s)
+	if !strings.HasPrefix(s, "{") {
+		return false
+	}
+	for key, v := range members([]byte(s)) {
+		switch key {
+		case "success", "ok":
+			if string(v) == "true" {
+				return true
+			}
+		case "status":
+			if t := text(v); t == "ok" || t == "success" || string(v) == "200" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// content judges a result by itself.
+func (w *walker) content(it *transcript.Item, at spot) {
+	w.contentShape(it, at)
+	if !it.IsError && looksFailed(it.Text) {
+		switch {
+		case w.turn.Dialect == transcript.Messages:
+			w.find("error_told_as_success", Warning, at, it.CallID, "the result tells of an error: set is_error, so that the model and the client know")
+		case claimsSuccess(it.Text):
+			w.find("error_told_as_success", Warning, at, it.CallID, "the result holds an error and claims success: say one of the two")
+		}
+	}
+	size := len(it.Text)
+	if run := base64In(it.Text); run > 0 {
+		w.large("base64_in_result", at, it, fmt.Sprintf("%d bytes of base64 in a result", run), int64(run), "return a file name, a link or an image part instead")
+	} else if size >= largeText {
+		w.large("large_result", at, it, fmt.Sprintf("a result of %d bytes", size), int64(size), "return what is needed, and the rest on demand")
+	}
+}
+
+func (w *walker) large(code string, at spot, it *transcript.Item, what string, bytes int64, advice string) {
+	l := &largeResult{answers: w.history.answers, tokens: bytes / bytesToToken, what: what, step: w.step}
+	l.finding = w.find(code, Warning, at, it.CallID, "")
+	l.finding.Message = what + ": " + advice
+	h := w.history
+	cost := w.judge.Cost
+	l.finding.weigh = func(f *Finding) {
+		again := h.answers - l.answers - 1
+		f.Message = fmt.Sprintf("%s, about %d tokens", l.what, l.tokens)
+		total := l.tokens
+		if again > 0 {
+			total += l.tokens * int64(again)
+			f.Message += fmt.Sprintf(", was sent again %d times: about %d tokens", again, total)
+		}
+		if cost != nil {
+			if money := cost(l.step, total); money != "" {
+				f.Message += " or " + money + " without a cache"
+			}
+		}
+		f.Message += ": " + advice
+	}
+}
+
+// base64In gives the length of the longest run of base64 that is data, 0 if
+// there is none.
+func base64In(s string) int {
+	if len(s) < longBase64 {
+		return 0
+	}
+	longest, start := 0, 0
+	var upper, lower, digit bool
+	for i := 0; i <= len(s); i++ {
+		if i < len(s) {
+			switch c := s[i]; {
+			case c >= 'a' && c <= 'z':
+				lower = true
+				continue
+			case c >= 'A' && c <= 'Z':
+				upper = true
+				continue
+			case c >= '0' && c <= '9':
+				digit = true
+				continue
+			case c == '+', c == '/', c == '=', c == '-', c == '_':
+				continue
+			}
+		}
+		if i-start >= longBase64 && i-start > longest && upper && lower && digit {
+			longest = i - start
+		}
+		start, upper, lower, digit = i+1, false, false, false
+	}
+	return longest
+}
+
+// contentShape looks at what a result's value is made of.
+func (w *walker) contentShape(it *transcript.Item, at spot) {
+	name := "content"
+	if w.turn.Dialect == transcript.Responses {
+		name = "output"
+		switch kind := text(member(it.Raw, "type")); kind {
+		case "function_call_output", "custom_tool_call_output":
+		default:
+			return
+		}
+	}
+	v := member(it.Raw, name)
+	switch {
+	case isString(v):
+	case isArray(v):
+		for i, part := range elements(v) {
+			if why := w.badPart(part); why != "" {
+				w.find("tool_content_not_string", Error, at.under(fmt.Sprintf("/%s/%d", name, i)), it.CallID, "%s: send text, or a part that the API takes", why)
+				return
+			}
+		}
+	case v == nil && w.turn.Dialect == transcript.Messages: // may be left out
+	default:
+		is := "missing"
+		if v != nil {
+			is = kindOf(v)
+		}
+		w.find("tool_content_not_string", Error, at.under("/"+name), it.CallID, "the %s of a result is %s: encode it as a string", name, is)
+	}
+}
+
+func kindOf(v []byte) string {
+	switch {
+	case isObject(v):
+		return "an object"
+	case isArray(v):
+		return "an array"
+	case isString(v):
+		return "a string"
+	case !has(v):
+		return "null"
+	}
+	return "neither text nor list"
+}
+
+// badPart says why a part of a result is not taken.
+func (w *walker) badPart(part []byte) string {
+	kind := text(member(part, "type"))
+	if !isObject(part) {
+		return "a part is " + kindOf(part)
+	}
+	switch {
+	case kind == "":
+		return "a part has no type"
+	case w.turn.Dialect == transcript.Messages && (strings.HasPrefix(kind, "input_") || kind == "image_url"),
+		w.turn.Dialect == transcript.Responses && !strings.HasPrefix(kind, "input_"):
+		return fmt.Sprintf("a part of type %s belongs to another API", quoted(kind))
+	}
+	return ""
+}

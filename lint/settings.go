@@ -1,0 +1,164 @@
+package lint
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// settings are what a request says beside the conversation: its system prompt
+// and its tools.
+type settings struct {
+	system   []*transcript.Item
+	declared []*transcript.Item          // the tools in order
+	tools    map[string]*transcript.Item // by name
+	open     bool                        // more tools may be found or brought later
+	choice   string                      // tool_choice
+}
+
+// settingsOf reads the settings of a request. What is known of the same tools is
+// taken over from before, which may be nil.
+func settingsOf(t *transcript.Turn, before *settings) *settings {
+	s := &settings{choice: string(t.Parameters["tool_choice"])}
+	begun := false
+	for i := range t.Input {
+		it := &t.Input[i]
+		switch {
+		case it.Kind == transcript.ToolDefinition:
+			s.declared = append(s.declared, it)
+		case it.Kind == transcript.System && (!begun || strings.HasPrefix(it.At, "/system") || strings.HasPrefix(it.At, "/instructions")):
+			s.system = append(s.system, it)
+		case it.Kind != transcript.System:
+			begun = true
+		}
+	}
+	if before != nil && sameTools(before.declared, s.declared) {
+		s.declared, s.tools, s.open = before.declared, before.tools, before.open
+		return s
+	}
+	s.tools = make(map[string]*transcript.Item, len(s.declared))
+	for _, it := range s.declared {
+		s.declare(it, it.Raw, it.Name)
+	}
+	return s
+}
+
+// declare notes a tool, and the tools that a namespace groups (responses).
+func (s *settings) declare(it *transcript.Item, raw []byte, name string) {
+	kind := text(member(raw, "type"))
+	switch {
+	case kind == "tool_search", kind == "additional_tools", kind == "mcp", strings.HasPrefix(kind, "tool_search_tool"), kind == "mcp_toolset":
+		s.open = true
+	case kind == "namespace":
+		for _, tool := range elements(member(raw, "tools")) {
+			inner := &transcript.Item{Kind: it.Kind, Raw: tool, Name: text(member(tool, "name"))}
+			s.tools[inner.Name] = inner
+		}
+		return
+	}
+	if f := member(raw, "function"); name == "" || isObject(f) {
+		if n := text(member(f, "name")); n != "" {
+			name = n
+		}
+	}
+	s.tools[name] = it
+}
+
+func (s *settings) tool(name string) *transcript.Item { return s.tools[name] }
+
+// changes says what of the settings is not as it was, and how what was answered
+// came back.
+func (w *walker) changes(before *line, now *line, shared int, isNew bool) {
+	if w.step.Link.Side || w.step.Link.Agent != before.step.Link.Agent || heldByProvider(w.turn) && len(now.set.system) == 0 {
+		return
+	}
+	w.systemChange(before, now)
+	w.toolChange(before, now)
+	if !isNew && !heldByProvider(w.turn) {
+		w.echo(before)
+	}
+}
+
+func (w *walker) systemChange(before, now *line) {
+	old, new := systemTexts(before.set), systemTexts(now.set)
+	n := 0
+	for n < len(old) && n < len(new) && old[n].Text == new[n].Text {
+		n++
+	}
+	if n == len(old) && n == len(new) || w.turn.Dialect != transcript.Messages && len(old) == 0 {
+		return
+	}
+	at := w.in("")
+	if n < len(new) {
+		at = w.in(new[n].At)
+	}
+	what := "was changed"
+	switch {
+	case len(new) == 0:
+		what = "was left out"
+	case n < len(old) && n < len(new):
+		what = fmt.Sprintf("was changed at character %d of block %d", difference(old[n].Text, new[n].Text), n+1)
+	}
+	w.find("system_prompt_changed", Warning, at, "", "the system prompt of step %d %s: keep it still, and tell what changes in a message at the end", before.step.Link.Step, what)
+}
+
+// systemTexts leaves out what clients put there for their provider: Claude
+// Code's first block counts its requests.
+func systemTexts(s *settings) []*transcript.Item {
+	return slices.DeleteFunc(slices.Clone(s.system), func(it *transcript.Item) bool {
+		return strings.HasPrefix(it.Text, "x-anthropic-billing-header:")
+	})
+}
+
+func difference(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return characters(a, n)
+}
+
+func (w *walker) toolChange(before, now *line) {
+	old, new := before.set, now.set
+	if sameTools(old.declared, new.declared) {
+		return
+	}
+	var said []string
+	at := w.in("")
+	for _, name := range slices.Sorted(maps.Keys(new.tools)) {
+		it := new.tools[name]
+		was := old.tools[name]
+		switch {
+		case was == nil:
+			said = append(said, quoted(name)+" was added")
+		case !bytes.Equal(was.Raw, it.Raw) && transcript.HashJSON(was.Raw) != transcript.HashJSON(it.Raw):
+			said = append(said, quoted(name)+" was changed")
+		default:
+			continue
+		}
+		if at.at == "" {
+			at = w.in(it.At)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(old.tools)) {
+		if new.tools[name] == nil {
+			said = append(said, quoted(name)+" was removed")
+		}
+	}
+	if len(said) == 0 {
+		return
+	}
+	const most = 4
+	if n := len(said); n > most {
+		said = append(said[:most], fmt.Sprintf("%d more changes", n-most))
+	}
+	w.find("tools_changed", Warning, at, "", "the tools are not those of step %d (%s): declare all tools from the beginning", before.step.Link.Step, strings.Join(said, ", "))
+}
+
+func sameTools(a, b []*transcript.Item) bool {
+	return slices.EqualFunc(a, b, func(x, y *transcript.Item) bool { return bytes.Equal(x.Raw, y.Raw) })
+}

@@ -147,7 +147,8 @@ func (w *walker) declared(it *transcript.Item, at spot) {
 	if w.turn.Dialect == transcript.Responses && kind != "function_call" && kind != "custom_tool_call" {
 		return
 	}
-	if it.Name == "" || w.set.open || heldByProvider(w.turn) && len(w.set.tools) == 0 || w.set.tool(it.Name) != nil {
+	noRequest := len(w.turn.Parameters) == 0 && len(w.turn.Input) == 0
+	if noRequest || it.Name == "" || w.set.open || heldByProvider(w.turn) && len(w.set.tools) == 0 || w.set.tool(it.Name) != nil {
 		return
 	}
 	if at.body == "request" { // tools may have changed since

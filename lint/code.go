@@ -102,7 +102,7 @@ func requestCodes() []Code {
 			"An element of the conversation is no message.",
 			`"messages":["hello"]`},
 		{"empty_text", Error,
-			"Messages refuses text blocks that say nothing.",
+			"Messages refuses text blocks that say nothing. White space is a warning: it is taken at times.",
 			`{"type":"text","text":""}`},
 		{"unsupported_content", Error,
 			"A part of a message is of a kind that the model or the API does not take.",

@@ -178,7 +178,11 @@ func (w *walker) message(it *transcript.Item, at spot) {
 	}
 	if w.turn.Dialect == transcript.Messages {
 		if text(member(raw, "type")) == "text" && strings.TrimSpace(it.Text) == "" {
-			w.find("empty_text", Error, at, "", "the text block is empty: leave it out")
+			severity := Error
+			if it.Text != "" { // a blank before a tool_use was taken
+				severity = Warning
+			}
+			w.find("empty_text", severity, at, "", "the text block is empty: leave it out")
 		}
 		return
 	}

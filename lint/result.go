@@ -249,6 +249,9 @@ func (w *walker) contentShape(it *transcript.Item, at spot) {
 				w.find("tool_content_not_string", Error, at.under(fmt.Sprintf("/%s/%d", name, i)), it.CallID, "%s: send text, or a part that the API takes", why)
 				return
 			}
+			if why := w.unsupported(part); why != "" {
+				w.find("unsupported_content", Error, at.under(fmt.Sprintf("/%s/%d", name, i)), it.CallID, "%s", why)
+			}
 		}
 	case v == nil && w.turn.Dialect == transcript.Messages: // may be left out
 	default:

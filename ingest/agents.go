@@ -333,7 +333,7 @@ func (k *linker) prompter(parent *transcript.Exchange) (*transcript.Exchange, er
 		return nil, nil
 	}
 	for _, key := range k.firstTexts() {
-		places, err := k.tx.Prompted(key, candidates)
+		places, err := k.tx.Clues(key, candidates)
 		if err != nil {
 			return nil, err
 		}

@@ -179,6 +179,12 @@ type draft struct {
 	aside          []string          // exchanges that turned out to be side calls
 	names          []string          // what the client calls its run
 	newAgent       *transcript.Agent // it begins an agent that is not there yet
+	clues          []clue
+}
+
+type clue struct {
+	value transcript.Key
+	at    string
 }
 
 var errDraft = errors.New("not a part of deriving again")
@@ -202,8 +208,11 @@ func (d *draft) PutDerived(*transcript.Exchange, []transcript.CallRow, []transcr
 }
 func (d *draft) PutBody(iter.Seq2[[]byte, error]) (transcript.BodyID, error) { return 0, errDraft }
 
-// PutPrompt has nothing to do: what calls passed on was noted when they came.
-func (d *draft) PutPrompt(transcript.Key, string, string) error { return nil }
+// PutClue keeps by what the exchange is to be found.
+func (d *draft) PutClue(value transcript.Key, _, at string) error {
+	d.clues = append(d.clues, clue{value, at})
+	return nil
+}
 
 // SetSide keeps what turned out to stand aside.
 func (d *draft) SetSide(exchange string) error {

@@ -50,7 +50,7 @@ func putPrompts(tx transcript.Tx, exchange string, it *transcript.Item) error {
 		if n++; !ok || n > mostPrompts {
 			continue
 		}
-		if err := tx.PutPrompt(key, exchange, it.At); err != nil {
+		if err := tx.PutClue(key, exchange, it.At); err != nil {
 			return err
 		}
 	}

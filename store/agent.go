@@ -122,26 +122,26 @@ func (t *tx) SetSide(exchange string) error {
 	return nil
 }
 
-// PutPrompt notes a text that a call passed on.
-func (t *tx) PutPrompt(text transcript.Key, exchange, at string) error {
+// PutClue notes by what an exchange may be found.
+func (t *tx) PutClue(value transcript.Key, exchange, at string) error {
 	if err := t.open(); err != nil {
 		return err
 	}
-	_, err := t.st.exec("INSERT OR IGNORE INTO prompt (text, n, at) SELECT ?, n, ? FROM exchange WHERE id = ?", text[:], at, packID(exchange))
+	_, err := t.st.exec("INSERT OR IGNORE INTO clue (value, n, at) SELECT ?, n, ? FROM exchange WHERE id = ?", value[:], at, packID(exchange))
 	if err != nil {
-		return fmt.Errorf("store prompt: %w", err)
+		return fmt.Errorf("store clue: %w", err)
 	}
 	return nil
 }
 
-// Prompted gives the calls that passed that text on, newest first.
-func (p *past) Prompted(text transcript.Key, limit int) ([]transcript.Place, error) {
+// Clues gives the exchanges that were noted with that clue, newest first.
+func (p *past) Clues(value transcript.Key, limit int) ([]transcript.Place, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
 	var places []transcript.Place
-	const query = "SELECT e.id, p.at FROM prompt p JOIN exchange e ON e.n = p.n WHERE p.text = ? AND p.n < ? ORDER BY p.n DESC, p.at LIMIT ?"
-	err := p.st.rows(context.Background(), query, []any{text[:], p.before, limit}, func(row *sql.Rows) error {
+	const query = "SELECT e.id, p.at FROM clue p JOIN exchange e ON e.n = p.n WHERE p.value = ? AND p.n < ? ORDER BY p.n DESC, p.at LIMIT ?"
+	err := p.st.rows(context.Background(), query, []any{value[:], p.before, limit}, func(row *sql.Rows) error {
 		var id any
 		place := transcript.Place{Body: "response"}
 		if err := row.Scan(&id, &place.At); err != nil {
@@ -152,7 +152,23 @@ func (p *past) Prompted(text transcript.Key, limit int) ([]transcript.Place, err
 		return nil
 	})
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return nil, fmt.Errorf("read prompts: %w", err)
+		return nil, fmt.Errorf("read clues: %w", err)
 	}
 	return places, nil
+}
+
+// LastStep gives the last exchange of an agent.
+func (p *past) LastStep(agent string) (*transcript.Exchange, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	return p.one(context.Background(), "of agent "+agent, selectListed+"WHERE e.agent = ? AND e.n < ? ORDER BY e.n DESC LIMIT 1", packID(agent), p.before)
+}
+
+// Firsts gives the exchanges of a run that continue nothing, newest first.
+func (p *past) Firsts(run string, limit int) ([]*transcript.Exchange, error) {
+	if err := p.check(); err != nil || run == "" {
+		return nil, err
+	}
+	return p.exchanges(context.Background(), selectListed+"WHERE e.run = ? AND e.parent IS NULL AND e.n < ? ORDER BY e.n DESC LIMIT ?", packID(run), p.before, limit)
 }

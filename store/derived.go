@@ -16,7 +16,7 @@ const derivedColumns = `outcome, error_type, error_code, error_message, request_
 	model, stream, complete, response_id, finish_reason,
 	input_total, input_uncached, cache_read, cache_write, output, reasoning, total, usage_complete,
 	preview, calls, results, warnings, run, parent, link_by, evidence, shared, in_len, out_len, in_node, out_node, seen,
-	tools, agent, step, attempt, side`
+	tools, agent, step, attempt, side, loose_node, settings, change, as_of`
 
 func columnNames(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(", \n\t", r) })

@@ -22,7 +22,7 @@ const exchangeColumns = `n, id, started, ended, upstream, method, url, status, o
 	input_total, input_uncached, cache_read, cache_write, output, reasoning, total, usage_complete,
 	preview, calls, results, warnings,
 	run, parent, link_by, evidence, shared, in_len, out_len, in_node, out_node, labelled, seen,
-	tools, agent, step, attempt, side, request_omitted, response_omitted, chunks`
+	tools, agent, step, attempt, side, request_omitted, response_omitted, loose_node, settings, change, as_of, chunks`
 
 var (
 	insertExchange = "INSERT INTO exchange (" + exchangeColumns + ") VALUES (" +
@@ -56,7 +56,7 @@ func packExchange(e *transcript.Exchange, model int64, request, response any) ([
 	if e.Error != nil {
 		errType, errCode, errMessage = e.Error.Type, e.Error.Code, e.Error.Message
 	}
-	row := make([]any, 0, 65)
+	row := make([]any, 0, 69)
 	seen, err := packSeen(e.Seen)
 	if err != nil {
 		return nil, err
@@ -73,9 +73,14 @@ func packExchange(e *transcript.Exchange, model int64, request, response any) ([
 		row = append(row, nil, nil, nil, nil, nil, nil, nil, nil)
 	}
 	l := &e.Link
+	change, err := packChange(&l.Change)
+	if err != nil {
+		return nil, err
+	}
 	return append(row, e.Preview, e.Calls, e.Results, warnings, packID(l.Run), packID(l.Parent), l.By, l.Evidence,
 		l.Shared, l.InLen, l.OutLen, packNode(l.InNode), packNode(l.OutNode), l.Labelled, seen,
-		e.Tools, packID(l.Agent), l.Step, l.Attempt, l.Side, e.Request.Omitted, e.Response.Omitted, packChunks(e.Response.Chunks)), nil
+		e.Tools, packID(l.Agent), l.Step, l.Attempt, l.Side, e.Request.Omitted, e.Response.Omitted,
+		packNode(l.LooseNode), packSettings(&l.Settings), change, l.AsOf, packChunks(e.Response.Chunks)), nil
 }
 
 func packSeen(seen *transcript.Ending) (any, error) {
@@ -106,6 +111,8 @@ type scanned struct {
 	usageComplete        *bool
 	inNode, outNode      []byte
 	seen                 *string
+	loose, settings      []byte
+	change               *string
 	chunks               []byte
 }
 
@@ -122,7 +129,8 @@ func (s *scanned) dest() []any {
 		&u[0], &u[1], &u[2], &u[3], &u[4], &u[5], &u[6], &s.usageComplete,
 		&e.Preview, &e.Calls, &e.Results, &s.warnings,
 		&s.run, &s.parent, &l.By, &l.Evidence, &l.Shared, &l.InLen, &l.OutLen, &s.inNode, &s.outNode, &l.Labelled, &s.seen,
-		&e.Tools, &s.agent, &l.Step, &l.Attempt, &l.Side, &e.Request.Omitted, &e.Response.Omitted, &s.chunks}
+		&e.Tools, &s.agent, &l.Step, &l.Attempt, &l.Side, &e.Request.Omitted, &e.Response.Omitted,
+		&s.loose, &s.settings, &s.change, &l.AsOf, &s.chunks}
 }
 
 // finish makes the exchange, all but its headers.
@@ -143,6 +151,13 @@ func (s *scanned) finish() error {
 	}
 	copy(e.Link.InNode[:], s.inNode)
 	copy(e.Link.OutNode[:], s.outNode)
+	copy(e.Link.LooseNode[:], s.loose)
+	unpackSettings(&e.Link.Settings, s.settings)
+	if s.change != nil {
+		if err := json.Unmarshal([]byte(*s.change), &e.Link.Change); err != nil {
+			return fmt.Errorf("read change: %w", err)
+		}
+	}
 	if s.warnings != nil {
 		if err := json.Unmarshal([]byte(*s.warnings), &e.Warnings); err != nil {
 			return fmt.Errorf("read warnings: %w", err)

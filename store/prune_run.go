@@ -35,27 +35,27 @@ func (t *tx) dropEmpty(left map[string]member) error {
 	return nil
 }
 
-// promptSlices is how often prompts are looked through, a part each time: they
-// are found by their text alone.
-const promptSlices = 64
+// clueSlices is how often clues are looked through, a part each time: they
+// are found by their value alone.
+const clueSlices = 64
 
 // strays removes what leads to exchanges and runs and is not found by them.
 func (p *pruning) strays() error {
-	const gone = "NOT EXISTS (SELECT 1 FROM exchange WHERE n = prompt.n)"
-	for i := range promptSlices {
-		const width = 256 / promptSlices
+	const gone = "NOT EXISTS (SELECT 1 FROM exchange WHERE n = clue.n)"
+	for i := range clueSlices {
+		const width = 256 / clueSlices
 		from := []byte{byte(i * width)}
 		to := append([]byte{byte(i*width + width - 1)}, bytes.Repeat([]byte{0xff}, len(transcript.Key{}))...)
 		var found bool
-		err := p.db.st.row(p.ctx, "SELECT EXISTS (SELECT 1 FROM prompt WHERE text BETWEEN ? AND ? AND "+gone+")", []any{from, to}, &found)
+		err := p.db.st.row(p.ctx, "SELECT EXISTS (SELECT 1 FROM clue WHERE value BETWEEN ? AND ? AND "+gone+")", []any{from, to}, &found)
 		if err != nil {
-			return fmt.Errorf("look for prompts: %w", err)
+			return fmt.Errorf("look for clues: %w", err)
 		}
 		if !found {
 			continue
 		}
 		if err := p.change(func(t *tx) error {
-			_, err := t.st.exec("DELETE FROM prompt WHERE text BETWEEN ? AND ? AND "+gone, from, to)
+			_, err := t.st.exec("DELETE FROM clue WHERE value BETWEEN ? AND ? AND "+gone, from, to)
 			return err
 		}); err != nil {
 			return err

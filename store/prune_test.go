@@ -47,7 +47,7 @@ func conversations(tb testing.TB, db *store.DB, first, count, steps, perStep int
 			if err := putStep(tx, e, request, response); err != nil {
 				return err
 			}
-			if err := tx.PutPrompt(transcript.Key{byte(n), byte(n / 7)}, e.ID, "/choices/0/message/tool_calls/0"); err != nil {
+			if err := tx.PutClue(transcript.Key{byte(n), byte(n / 7)}, e.ID, "/choices/0/message/tool_calls/0"); err != nil {
 				return err
 			}
 			if last[i] == nil {
@@ -105,7 +105,7 @@ func tidy(t *testing.T, db *store.DB) {
 		"takes":    "SELECT count(*) FROM take WHERE exchange NOT IN (SELECT id FROM exchange)",
 		"runs":     "SELECT count(*) FROM run WHERE id NOT IN (SELECT run FROM exchange WHERE run IS NOT NULL)",
 		"agents":   "SELECT count(*) FROM agent WHERE id NOT IN (SELECT agent FROM exchange WHERE agent IS NOT NULL)",
-		"prompts":  "SELECT count(*) FROM prompt WHERE n NOT IN (SELECT n FROM exchange)",
+		"prompts":  "SELECT count(*) FROM clue WHERE n NOT IN (SELECT n FROM exchange)",
 		"names":    "SELECT count(*) FROM run_key WHERE run NOT IN (SELECT id FROM run)",
 		"models":   "SELECT count(*) FROM model WHERE id NOT IN (SELECT model FROM exchange)",
 		"lookups":  "SELECT count(*) FROM lookup_gone",
@@ -182,7 +182,7 @@ func TestPrune_Everything(t *testing.T) {
 	}
 	prune(t, db, store.Selection{Before: time.Unix(1<<32, 0)})
 	tidy(t, db)
-	for _, table := range []string{"exchange", "call", "result", "take", "run", "agent", "run_key", "prompt", "model", "body", "piece_pack", "whole_pack", "lookup", "lookup_recent"} {
+	for _, table := range []string{"exchange", "call", "result", "take", "run", "agent", "run_key", "clue", "model", "body", "piece_pack", "whole_pack", "lookup", "lookup_recent"} {
 		if n := number(t, db, "SELECT count(*) FROM "+table); n != 0 {
 			t.Errorf("%d rows of %s are left", n, table)
 		}

@@ -131,12 +131,44 @@ type Link struct {
 	Step     int    // which step of its agent, from 1; 0 for a side call
 	Attempt  int    // which attempt at the step, from 1
 	Side     bool   // a call beside the agents: a title, a probe, a token count …
-	Parent   string // id of the exchange whose history this one extends
-	By       string // "previous_response_id", "history", "call", "attempt", "session", "prompt", "label" or ""
+	Parent   string // id of the exchange that this one goes on from
+	By       string // the kind of evidence: one of the By constants, "" for none
 	Evidence string // in words, e.g. "12 items of x34's history and output"
 	Shared   int    // how many items of the input the parent's history already held
 	InLen    int    // chain items in the full history up to and including the input
 	OutLen   int    // InLen and the chain items of the output
 	InNode   Node   // history up to the input
 	OutNode  Node   // history including the output
+	// LooseNode is OutNode made of keys without call ids.
+	LooseNode Node
+	Settings  Settings // system prompt and tools
+	Change    Change   // what is otherwise than in the exchange before
+	AsOf      int64    // number of the latest exchange that was known when the link was made; 0 for the exchange itself
+}
+
+// The kinds of evidence, strongest first. The first three belong to a history
+// that only the provider holds: the request leaves it out.
+const (
+	ByResponse     = "previous_response_id" // the request names the answer that it goes on from
+	ByConversation = "conversation"         // it names a conversation
+	ByReference    = "item_reference"       // it names an item of the answer
+	ByUser         = "user"                 // a user said so (Override)
+	ByRetrieve     = "retrieve"             // it asks again for an answer: a poll, a resumed stream
+	ByHistory      = "history"              // its input begins with the parent's history and output
+	ByChoice       = "choice"               // the same with another of several choices than the first
+	ByLoose        = "ids"                  // the same but for call ids
+	ByCall         = "call"                 // it repeats a call of the parent, though the history before differs
+	ByCompaction   = "compaction"           // its history was replaced by a summary that the parent made
+	ByHandoff      = "handoff"              // its first message holds the parent's final text; the agent is another
+	ByAttempt      = "attempt"              // it asks what a request asked that failed
+	BySession      = "session"              // the client names the session or agent
+	ByPrompt       = "prompt"               // its first message is what a call passed on
+	ByTime         = "time"                 // a side call of the only run that its client had under way
+	ByLabel        = "label"                // recorder run's label
+)
+
+// Held tells whether a link is to a history that the provider holds and the
+// request leaves out.
+func (l *Link) Held() bool {
+	return l.Parent != "" && (l.By == ByResponse || l.By == ByConversation || l.By == ByReference)
 }

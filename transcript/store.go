@@ -146,9 +146,15 @@ type Past interface {
 	// AgentByKey gives the agent of a run that a client calls by that name,
 	// whenever that was learnt. ErrNotFound if there is none.
 	AgentByKey(run, key string) (*Agent, error)
-	// Prompted gives the calls that passed that text on, newest first, at most
-	// limit.
-	Prompted(text Key, limit int) ([]Place, error)
+	// Clues gives the exchanges that were noted with that clue, and where in
+	// their answers, newest first, at most limit.
+	Clues(value Key, limit int) ([]Place, error)
+	// LastStep gives the exchange that is the last of an agent. ErrNotFound if it
+	// has none.
+	LastStep(agent string) (*Exchange, error)
+	// Firsts gives the exchanges of a run that continue nothing, newest first, at
+	// most limit.
+	Firsts(run string, limit int) ([]*Exchange, error)
 }
 
 // CallRow is one tool call of an answer and the result that a later request
@@ -194,8 +200,9 @@ type Tx interface {
 	PutAgent(a *Agent) error
 	// SetSide makes a stored exchange a side call: it leaves its agent.
 	SetSide(exchange string) error
-	// PutPrompt notes a text that an answer's call at that place passed on.
-	PutPrompt(text Key, exchange, at string) error
+	// PutClue notes by what an exchange may be found: the hash of something that
+	// it brought, at that place of its answer, "" for all of it.
+	PutClue(value Key, exchange, at string) error
 	// PutCall stores one call of an answer.
 	PutCall(c CallRow) error
 	// PutResult stores a result for the call at that place in that exchange.

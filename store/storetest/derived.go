@@ -77,7 +77,8 @@ func putDerived(t *testing.T, s transcript.Store) {
 	now := plain(2)
 	now.Outcome, now.Seen = transcript.OK, &transcript.Ending{Outcome: transcript.ClientDisconnect, Error: &transcript.Error{Type: "t"}}
 	now.Dialect, now.Model, now.ResponseID, now.Preview = transcript.Messages, "m2", "resp_now", "new"
-	now.Link = transcript.Link{Run: id(7), Parent: asked.ID, By: "call", Evidence: "e", Shared: 1, InLen: 2, OutLen: 3, InNode: node(8), OutNode: node(9)}
+	now.Link = transcript.Link{Run: id(7), Parent: asked.ID, By: "call", Evidence: "e", Shared: 1, InLen: 2, OutLen: 3, InNode: node(8), OutNode: node(9),
+		LooseNode: node(10), Settings: transcript.Settings{System: 1, Tools: 2, Sketch: [16]byte{3}}, Change: transcript.Change{Handoff: true, Passed: transcript.Load{Items: 4}}, AsOf: 9}
 	now.URL, now.Status, now.Request.Bytes = "changed", 500, 1 // of the wire: not to be written
 	update(t, s, func(tx transcript.Tx) error {
 		// A call of asked is replaced, one stays with its result.

@@ -156,7 +156,7 @@ func agents(t *testing.T, s transcript.Store) {
 		e := plain(1)
 		e.Tools, e.Link.Agent, e.Link.Step, e.Link.Attempt = 3, a.ID, 7, 2
 		return errors.Join(tx.PutExchange(e), tx.PutAgent(&a), tx.PutAgent(&main), tx.BindRun("k", run.ID), tx.BindRun("k", id(99)),
-			tx.PutPrompt(transcript.Key{1}, id(1), "/content/0"), tx.PutPrompt(transcript.Key{1}, id(1), "/content/0"))
+			tx.PutClue(transcript.Key{1}, id(1), "/content/0"), tx.PutClue(transcript.Key{1}, id(1), "/content/0"))
 	})
 	got, err := s.Agents(t.Context(), run.ID)
 	if err != nil {
@@ -188,8 +188,13 @@ func agents(t *testing.T, s transcript.Store) {
 		if _, err := tx.RunByKey("other"); !errors.Is(err, transcript.ErrNotFound) {
 			t.Errorf("no such name: %v", err)
 		}
-		places, err := tx.Prompted(transcript.Key{1}, 5)
-		same(t, "prompted", places, []transcript.Place{{Exchange: id(1), Body: "response", At: "/content/0"}})
+		places, err := tx.Clues(transcript.Key{1}, 5)
+		last, lastErr := tx.LastStep(a.ID)
+		firsts, firstsErr := tx.Firsts(run.ID, 5)
+		if _, none := tx.LastStep(main.ID); !errors.Is(none, transcript.ErrNotFound) || lastErr != nil || firstsErr != nil || last.ID != id(1) || len(firsts) != 0 {
+			t.Errorf("last step %v, %v, %v; first requests %v, %v", last, lastErr, none, firsts, firstsErr)
+		}
+		same(t, "clues", places, []transcript.Place{{Exchange: id(1), Body: "response", At: "/content/0"}})
 		return errors.Join(err, tx.SetSide(id(1)))
 	})
 	e, err := s.Exchange(t.Context(), id(1))

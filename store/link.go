@@ -1,0 +1,33 @@
+package store
+
+import (
+	"encoding/binary"
+	"encoding/json"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// packChange gives NULL where nothing was changed.
+func packChange(c *transcript.Change) (any, error) {
+	if *c == (transcript.Change{}) {
+		return nil, nil
+	}
+	b, err := json.Marshal(c)
+	return string(b), err
+}
+
+// packSettings gives two numbers of 8 bytes and the sketch, NULL for none.
+func packSettings(s *transcript.Settings) any {
+	if *s == (transcript.Settings{}) {
+		return nil
+	}
+	b := binary.LittleEndian.AppendUint64(make([]byte, 0, 32), s.System)
+	return append(binary.LittleEndian.AppendUint64(b, s.Tools), s.Sketch[:]...)
+}
+
+func unpackSettings(s *transcript.Settings, b []byte) {
+	if len(b) == 32 {
+		s.System, s.Tools = binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+		copy(s.Sketch[:], b[16:])
+	}
+}

@@ -169,6 +169,13 @@ func (c *capture) lossy() bool {
 	return c.dead
 }
 
+// hangs tells whether a write that was given up has not returned yet.
+func (c *capture) hangs() bool {
+	c.state.Lock()
+	defer c.state.Unlock()
+	return c.writing && c.stuck
+}
+
 // failed makes an ending for an exchange that broke.
 func failed(o transcript.Outcome, code, message string) *ending {
 	return &ending{Outcome: o, Error: &transcript.Error{Type: "upstream_error", Code: code, Message: message}}

@@ -44,7 +44,7 @@ type Options struct {
 	Token        string                                // "": none needed
 	AllowHosts   []string                              // Host headers allowed beside loopback and Listen, with or without port
 	AllowOrigins []string                              // browser origins allowed beside our own; "*" allows all
-	Proxy        func(*http.Request) (*url.URL, error) // nil: dial upstreams directly
+	Proxy        func(*http.Request) (*url.URL, error) // nil: dial upstreams directly; for those without TLS asked once
 	RootCAs      *x509.CertPool                        // nil: those of the system
 	WebSockets   bool                                  // relay WebSockets on model paths instead of answering 426
 	Status       func() map[string]any                 // more members for /_retake/status

@@ -32,30 +32,26 @@ type outgoing struct {
 	vetoed atomic.Bool
 }
 
-// prepare makes the request. It tells whether it can go over a plainConn.
+// prepare makes the request. It tells whether it goes over a plainConn.
 func (o *outgoing) prepare(x *relay) bool {
-	ctx, cancel := x.in.Context(), func() {}
-	plain, proxied := x.up.scheme == "http" && x.in.Header["Expect"] == nil, false
-	if x.up.scheme == "http" && x.p.opts.Proxy != nil {
-		via, err := x.p.opts.Proxy(&http.Request{URL: x.up.target("/", x.in.URL, false), Header: http.Header{}})
-		proxied = via != nil
-		plain = plain && err == nil && !proxied
-	}
-	stripRequest(x.in.Header)
+	in := x.in
+	plain := x.up.plain && in.Header["Expect"] == nil
+	stripRequest(in.Header)
+	o.request = &http.Request{}
 	if !plain {
-		ctx, cancel = context.WithCancel(ctx)
+		ctx, cancel := context.WithCancel(in.Context())
 		o.call.by(cancel)
-		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		o.request = in.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 			GotConn:        func(info httptrace.GotConnInfo) { o.gotConn(cancel, info) },
 			WroteRequest:   func(httptrace.WroteRequestInfo) { x.body.flight.wrote() },
 			Got1xxResponse: func(code int, h textproto.MIMEHeader) error { return o.inform(x.w, code, h) },
-		})
+		}))
 	}
-	out := x.in.WithContext(ctx)
+	out := o.request
+	out.Method, out.Header, out.ContentLength = in.Method, in.Header, in.ContentLength
 	out.RequestURI, out.Host, out.Close, out.TransferEncoding = "", "", false, nil
-	out.URL = x.up.target(x.path, x.in.URL, proxied)
+	out.URL = x.up.target(x.path, in.URL)
 	x.body.attach(out)
-	o.request = out
 	return plain
 }
 
@@ -73,19 +69,18 @@ func (o *outgoing) headIsThere() {
 }
 
 // dial gets a connection for a plain request.
-func (o *outgoing) dial(x *relay) error {
-	ctx, cancel := context.WithCancel(x.in.Context())
-	defer cancel()
-	o.call.by(cancel)
-	c, err := x.p.plain.get(ctx, x.up.host)
-	if err != nil {
-		return err
+func (o *outgoing) dial(x *relay) (err error) {
+	if o.plain = x.p.plain.take(x.up.host); o.plain == nil {
+		ctx, cancel := context.WithCancel(x.in.Context())
+		defer cancel()
+		o.call.by(cancel)
+		if o.plain, err = x.p.plain.dial(ctx, x.up.host); err != nil {
+			return err
+		}
 	}
-	c.request(false)
-	c.sent.Store(false)
-	o.plain = c
-	o.call.by(c.interrupt)
-	o.unhook = context.AfterFunc(x.in.Context(), c.interrupt)
+	o.plain.begin()
+	o.call.by(o.plain.interrupt)
+	o.unhook = context.AfterFunc(x.in.Context(), o.plain.interrupt)
 	return nil
 }
 

@@ -73,14 +73,8 @@ func (l *headLimit) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// get gives a kept connection or makes one.
-func (p *plainPool) get(ctx context.Context, host string) (*plainConn, error) {
-	for c := p.take(host); c != nil; c = p.take(host) {
-		if alive(c.Conn) {
-			return c, nil
-		}
-		c.Close()
-	}
+// dial makes a connection.
+func (p *plainPool) dial(ctx context.Context, host string) (*plainConn, error) {
 	addr := host
 	if _, _, err := net.SplitHostPort(host); err != nil {
 		addr = net.JoinHostPort(trimBrackets(host), "80")
@@ -96,7 +90,19 @@ func (p *plainPool) get(ctx context.Context, host string) (*plainConn, error) {
 	return c, nil
 }
 
+// take gives a kept connection that the upstream has not closed, nil if there
+// is none.
 func (p *plainPool) take(host string) *plainConn {
+	for c := p.last(host); c != nil; c = p.last(host) {
+		if alive(c.Conn) {
+			return c
+		}
+		c.Close()
+	}
+	return nil
+}
+
+func (p *plainPool) last(host string) *plainConn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	list := p.idle[host]
@@ -162,6 +168,12 @@ func (p *plainPool) close() {
 		}
 	}
 	clear(p.idle)
+}
+
+// begin says that a new request begins.
+func (c *plainConn) begin() {
+	c.request(false)
+	c.sent.Store(false)
 }
 
 // interrupt makes reads and writes fail.

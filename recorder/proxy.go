@@ -27,7 +27,7 @@ type Proxy struct {
 // NewProxy makes a Proxy. It fails if an upstream cannot be called.
 func NewProxy(opts Options) (*Proxy, error) {
 	opts.fill()
-	r, err := newRoutes(opts.Upstreams)
+	r, err := newRoutes(opts.Upstreams, opts.Proxy)
 	if err != nil {
 		return nil, err
 	}

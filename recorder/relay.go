@@ -13,11 +13,12 @@ import (
 
 // relay is one exchange on its way through the Proxy.
 //
-// The way is cut into steps. One goroutine walks them, not the server's own:
-// when a step blocks that must not hold the exchange (a write to the spool),
-// the watchdog sends a fresh goroutine on with the step after it, and the
-// blocked one ends when it comes back. The server's goroutine waits for the
-// last step, so that the handler returns in time whatever happens.
+// The way is cut into steps. The server's goroutine walks them, for another one
+// would cost as much as all of them: its stack grows anew for each exchange.
+// When a step blocks that must not hold the exchange (a write to the spool), the
+// watchdog sends a fresh goroutine on with the step after it, and the blocked
+// one walks no further when it comes back. If the server's is still blocked when
+// all is done, the end of the answer is written in its place (see part).
 type relay struct {
 	p    *Proxy
 	w    http.ResponseWriter
@@ -42,6 +43,7 @@ type relay struct {
 	end     *ending
 	headOut chan struct{} // closed once a head that was held has gone out
 
+	lost    atomic.Bool // a goroutine was left in a write
 	stopped atomic.Bool // the proxy is closing
 	abort   bool        // the client's connection is to be cut
 	over    sync.Once
@@ -73,11 +75,12 @@ func (x *relay) serve() {
 	http.NewResponseController(x.w).EnableFullDuplex()
 	x.p.enter(x)
 	x.p.dog.add(&x.watch)
-	go x.run((*relay).begin)
+	if x.in.ProtoMajor == 1 {
+		x.run((*relay).begin)
+	} else { // nobody else can write the end
+		go x.run((*relay).begin)
+	}
 	<-x.done
-	x.p.dog.remove(&x.watch)
-	x.p.leave(x)
-	x.body.finish(!x.abort && (x.resp == nil || x.resp.ContentLength >= 0))
 	if x.abort {
 		panic(http.ErrAbortHandler)
 	}
@@ -94,6 +97,7 @@ func (x *relay) run(s step) {
 // goOn is called in a fresh goroutine when a step blocks.
 func (x *relay) goOn() {
 	if x.stall {
+		x.lost.Store(true)
 		x.stage.lose()
 		if x.body.flight != nil {
 			x.body.flight.kept.Store(true)
@@ -112,8 +116,18 @@ func (x *relay) recovered() {
 	}
 }
 
+// finish lets the server's goroutine go. Before, it sees to it that nobody else
+// uses the request.
 func (x *relay) finish() step {
-	x.over.Do(func() { close(x.done) })
+	x.over.Do(func() {
+		x.p.dog.remove(&x.watch)
+		x.p.leave(x)
+		x.body.finish(!x.abort && (x.resp == nil || x.resp.ContentLength >= 0))
+		if x.lost.Load() && x.c.hangs() {
+			x.part()
+		}
+		close(x.done)
+	})
 	return nil
 }
 
@@ -241,6 +255,9 @@ func (x *relay) deliverHeld() step {
 
 func (x *relay) writeHead() {
 	copyResponse(x.w.Header(), x.resp)
+	if x.lost.Load() { // see part
+		x.w.Header()["Connection"] = []string{"close"}
+	}
 	x.w.WriteHeader(x.resp.StatusCode)
 }
 

@@ -13,6 +13,9 @@ type upstream struct {
 	scheme string
 	host   string
 	base   string // path without a slash at its end
+
+	plain   bool // called over plain HTTP/1.1
+	proxied bool // by way of an HTTP proxy, in absolute form
 }
 
 // routes says which upstream takes a request.
@@ -22,20 +25,20 @@ type routes struct {
 	list  []string // what is configured, for people to read
 }
 
-func newRoutes(configured []Upstream) (*routes, error) {
+func newRoutes(configured []Upstream, proxy func(*http.Request) (*url.URL, error)) (*routes, error) {
 	r := &routes{named: map[string]*upstream{}}
 	if len(configured) == 0 {
 		configured = Providers()
 	}
 	for _, c := range configured {
-		if err := r.add(c); err != nil {
+		if err := r.add(c, proxy); err != nil {
 			return nil, err
 		}
 	}
 	return r, nil
 }
 
-func (r *routes) add(c Upstream) error {
+func (r *routes) add(c Upstream, proxy func(*http.Request) (*url.URL, error)) error {
 	u := c.URL
 	if u == nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 		return fmt.Errorf("use upstream %q: need http://HOST or https://HOST", c.Name)
@@ -44,6 +47,14 @@ func (r *routes) add(c Upstream) error {
 		return fmt.Errorf("use upstream %q: its URL has a query or fragment", c.Name)
 	}
 	up := &upstream{name: c.Name, scheme: u.Scheme, host: u.Host, base: strings.TrimRight(u.EscapedPath(), "/")}
+	if up.scheme == "http" {
+		var via *url.URL
+		var err error
+		if proxy != nil {
+			via, err = proxy(&http.Request{URL: u, Header: http.Header{}})
+		}
+		up.plain, up.proxied = via == nil && err == nil, via != nil
+	}
 	shown := up.scheme + "://" + up.host + up.base
 	switch {
 	case c.Name == "" && r.all != nil:
@@ -113,12 +124,11 @@ func version(segment string) bool {
 }
 
 // target gives the URL of a request to u with that escaped path and query, so
-// that net/http writes both byte for byte. proxied says that the request goes
-// in absolute form to an HTTP proxy.
-func (u *upstream) target(path string, in *url.URL, proxied bool) *url.URL {
+// that net/http writes both byte for byte.
+func (u *upstream) target(path string, in *url.URL) *url.URL {
 	out := &url.URL{Scheme: u.scheme, Host: u.host, RawQuery: in.RawQuery, ForceQuery: in.ForceQuery}
 	switch {
-	case proxied:
+	case u.proxied:
 		out.Opaque = "//" + u.host + path
 	case strings.HasPrefix(path, "//"): // net/http would take an opaque one for absolute
 		out.Path, out.RawPath = path, path

@@ -59,7 +59,7 @@ func (p *Proxy) upgrade(w http.ResponseWriter, r *http.Request, up *upstream, as
 	out := r.WithContext(ctx)
 	stripRequest(out.Header)
 	out.Header["Connection"], out.Header["Upgrade"] = []string{"Upgrade"}, []string{protocol}
-	out.URL, out.RequestURI, out.Host, out.Close = up.target(path, r.URL, false), "", "", false
+	out.URL, out.RequestURI, out.Host, out.Close = up.target(path, r.URL), "", "", false
 	resp, err := p.transport.RoundTrip(out)
 	if err != nil {
 		t.fail(w, up, err)

@@ -1,0 +1,29 @@
+package recorder
+
+import (
+	"io"
+	"net/http"
+)
+
+// part ends the answer in place of the server's goroutine, which hangs in a
+// write to the spool: it takes the connection from the server, writes what the
+// server would have written behind the last piece, and closes it.
+func (x *relay) part() {
+	x.flush()
+	conn, _, err := http.NewResponseController(x.w).Hijack()
+	if err != nil {
+		return // the end waits for the write
+	}
+	defer conn.Close()
+	if !x.abort && x.chunked() {
+		io.WriteString(conn, "0\r\n")
+		x.resp.Trailer.Write(conn)
+		io.WriteString(conn, "\r\n")
+	}
+}
+
+// chunked tells whether the server sends the answer in chunks.
+func (x *relay) chunked() bool {
+	return x.resp != nil && x.w.Header()["Content-Length"] == nil && x.in.ProtoAtLeast(1, 1) && x.in.Method != http.MethodHead &&
+		x.resp.StatusCode != http.StatusNoContent && x.resp.StatusCode != http.StatusNotModified
+}

@@ -4,39 +4,166 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// ErrBadRef says that a text is no reference to an exchange.
-var ErrBadRef = errors.New("not a reference")
-
-// ErrAmbiguous says that a part of an id fits several exchanges.
-var ErrAmbiguous = errors.New("fits more than one exchange")
+// What is wrong with a reference that means nothing.
+var (
+	ErrBadRef    = errors.New("not a reference")
+	ErrAmbiguous = errors.New("fits more than one")
+	ErrIsRun     = errors.New("is a run, not an exchange") // where an exchange is asked for
+	ErrIsNoRun   = errors.New("is in no run")              // where a run is asked for
+)
 
 // shortestPart is how many characters of an id are needed to mean it.
 const shortestPart = 4
 
-// Resolve finds the exchange that a reference means: x12, x:last, x:last~2, t4
-// for the exchange that a take sent, or a unique part of an id. ErrNotFound,
-// ErrAmbiguous or ErrBadRef tell what is wrong with one that means none.
-func Resolve(ctx context.Context, r transcript.Reader, ref string) (*transcript.Exchange, error) {
-	if back, ok := lastRef(ref); ok {
-		return nthLast(ctx, r, ref, back)
+// Target is what a reference means: a run, a step of one, or an exchange.
+type Target struct {
+	Run      *transcript.Run
+	Agent    int                  // number of the agent in the run that was named, 0 if none was
+	Step     int                  // number of the step, 0 for the whole run
+	Exchange *transcript.Exchange // that was named, or is the step's last attempt; nil for a whole run
+}
+
+// Locate finds what a reference means:
+//
+//	r12          a run; last the latest one, last~2 the one two before it
+//	r12.3        the third step of its first main agent
+//	r12/a2       its second agent; r12/a2.3 that one's third step
+//	x12          an exchange; x:last the latest one, x:last~2
+//	t4           the exchange that a take sent
+//	0196b0aa     a part of the id of a run or an exchange that no other has
+//
+// ErrNotFound, ErrAmbiguous or ErrBadRef tell what is wrong with one that means
+// none.
+func Locate(ctx context.Context, r transcript.Reader, ref string) (*Target, error) {
+	if back, ok := lastRef(ref, "x:last"); ok {
+		e, err := nthLast(ctx, r, ref, back)
+		return &Target{Exchange: e}, err
 	}
 	if n, ok := number(ref, "x"); ok {
 		e, err := r.ExchangeN(ctx, n)
 		if err != nil {
 			return nil, fmt.Errorf("find %s: %w", ref, err)
 		}
-		return e, nil
+		return &Target{Exchange: e}, nil
 	}
 	if n, ok := number(ref, "t"); ok {
-		return byTake(ctx, r, n)
+		e, err := byTake(ctx, r, n)
+		return &Target{Exchange: e}, err
+	}
+	if name, agent, step, ok := runRef(ref); ok {
+		return inRun(ctx, r, name, agent, step)
 	}
 	return byPart(ctx, r, ref)
+}
+
+// Resolve finds the exchange that a reference means. ErrIsRun if it means a
+// whole run.
+func Resolve(ctx context.Context, r transcript.Reader, ref string) (*transcript.Exchange, error) {
+	t, err := Locate(ctx, r, ref)
+	if err != nil {
+		return nil, err
+	}
+	if t.Exchange == nil {
+		return nil, fmt.Errorf("%q %w", ref, ErrIsRun)
+	}
+	return t.Exchange, nil
+}
+
+// ResolveRun finds the run that a reference means, or that the exchange belongs
+// to which it means.
+func ResolveRun(ctx context.Context, r transcript.Reader, ref string) (*transcript.Run, error) {
+	t, err := Locate(ctx, r, ref)
+	if err != nil || t.Run != nil {
+		return t.run(), err
+	}
+	if t.Exchange.Link.Run == "" {
+		return nil, fmt.Errorf("%s %w: %w", ref, ErrIsNoRun, transcript.ErrNotFound)
+	}
+	return r.Run(ctx, t.Exchange.Link.Run)
+}
+
+func (t *Target) run() *transcript.Run {
+	if t == nil {
+		return nil
+	}
+	return t.Run
+}
+
+// runRef takes a reference to a run apart. It is not ok if the text is none.
+func runRef(ref string) (name string, agent, step int, ok bool) {
+	name, rest, dotted := strings.Cut(ref, ".")
+	if dotted {
+		if step, ok = positive(rest); !ok {
+			return "", 0, 0, false
+		}
+	}
+	name, rest, slashed := strings.Cut(name, "/")
+	if slashed {
+		digits, isAgent := strings.CutPrefix(rest, "a")
+		if agent, ok = positive(digits); !ok || !isAgent {
+			return "", 0, 0, false
+		}
+	}
+	_, isNumber := number(name, "r")
+	_, isLast := lastRef(name, "last")
+	return name, agent, step, isNumber || isLast
+}
+
+func positive(digits string) (int, bool) {
+	n, err := strconv.Atoi(digits)
+	return n, err == nil && n > 0 && digits[0] != '+'
+}
+
+// inRun finds a run, or a step of one of its agents.
+func inRun(ctx context.Context, r transcript.Reader, name string, agent, step int) (*Target, error) {
+	run, err := findRun(ctx, r, name)
+	if err != nil {
+		return nil, fmt.Errorf("find %s: %w", name, err)
+	}
+	t := &Target{Run: run, Agent: agent, Step: step}
+	if agent == 0 && step == 0 {
+		return t, nil
+	}
+	v, err := NewRun(ctx, r, run, time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	if agent > len(v.Agents) || len(v.Agents) == 0 {
+		return nil, fmt.Errorf("find agent %d of %s: %w", agent, v.Ref(), transcript.ErrNotFound)
+	}
+	if step == 0 {
+		return t, nil
+	}
+	steps := v.Agents[max(agent, 1)-1].Steps
+	i := slices.IndexFunc(steps, func(s *Step) bool { return s.N == step })
+	if i < 0 {
+		return nil, fmt.Errorf("find step %d of %s: %w", step, v.Ref(), transcript.ErrNotFound)
+	}
+	t.Exchange = steps[i].exchange
+	return t, nil
+}
+
+func findRun(ctx context.Context, r transcript.Reader, name string) (*transcript.Run, error) {
+	if n, ok := number(name, "r"); ok {
+		return r.RunN(ctx, n)
+	}
+	back, _ := lastRef(name, "last")
+	list, err := r.Runs(ctx, transcript.RunFilter{Limit: back + 1})
+	if err != nil {
+		return nil, err
+	}
+	if len(list) <= back {
+		return nil, transcript.ErrNotFound
+	}
+	return &list[back].Run, nil
 }
 
 func number(ref, prefix string) (int64, bool) {
@@ -58,14 +185,17 @@ func byTake(ctx context.Context, r transcript.Reader, n int64) (*transcript.Exch
 	return nil, fmt.Errorf("find t%d: %w", n, transcript.ErrNotFound)
 }
 
-func lastRef(ref string) (back int, ok bool) {
-	rest, ok := strings.CutPrefix(ref, "x:last")
+// mostBack bounds how far before the last one a reference can go.
+const mostBack = 1_000_000
+
+func lastRef(ref, last string) (back int, ok bool) {
+	rest, ok := strings.CutPrefix(ref, last)
 	if !ok || rest == "" {
 		return 0, ok
 	}
 	digits, ok := strings.CutPrefix(rest, "~")
 	n, err := strconv.Atoi(digits)
-	return n, ok && err == nil && n >= 0
+	return n, ok && err == nil && n >= 0 && n <= mostBack
 }
 
 func nthLast(ctx context.Context, r transcript.Reader, ref string, back int) (*transcript.Exchange, error) {
@@ -81,22 +211,31 @@ func nthLast(ctx context.Context, r transcript.Reader, ref string, back int) (*t
 	return nil, fmt.Errorf("find %s: %w", ref, transcript.ErrNotFound)
 }
 
-func byPart(ctx context.Context, r transcript.Reader, ref string) (*transcript.Exchange, error) {
-	if strings.Trim(strings.ToLower(ref), "0123456789abcdef-") != "" {
+func byPart(ctx context.Context, r transcript.Reader, ref string) (*Target, error) {
+	part := strings.ToLower(ref)
+	if strings.Trim(part, "0123456789abcdef-") != "" {
 		return nil, fmt.Errorf("find %q: %w", ref, ErrBadRef)
 	}
 	if len(ref) < shortestPart {
 		return nil, fmt.Errorf("find %q: %w: a part of an id needs %d characters", ref, ErrBadRef, shortestPart)
 	}
-	ids, err := r.FindExchanges(ctx, strings.ToLower(ref), 2)
+	exchanges, err := r.FindExchanges(ctx, part, 2)
 	if err != nil {
 		return nil, err
 	}
-	switch len(ids) {
-	case 0:
-		return nil, fmt.Errorf("find %q: %w", ref, transcript.ErrNotFound)
-	case 1:
-		return r.Exchange(ctx, ids[0])
+	runs, err := r.FindRuns(ctx, part, 2)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("find %q: %w", ref, ErrAmbiguous)
+	switch {
+	case len(exchanges)+len(runs) == 0:
+		return nil, fmt.Errorf("find %q: %w", ref, transcript.ErrNotFound)
+	case len(exchanges)+len(runs) > 1:
+		return nil, fmt.Errorf("find %q: %w", ref, ErrAmbiguous)
+	case len(runs) == 1:
+		run, err := r.Run(ctx, runs[0])
+		return &Target{Run: run}, err
+	}
+	e, err := r.Exchange(ctx, exchanges[0])
+	return &Target{Exchange: e}, err
 }

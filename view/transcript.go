@@ -42,6 +42,8 @@ type Entry struct {
 	AlsoIn       []string `json:"also_in"`    // exchanges that brought other results for the same call
 	// Edit is what a replay changed in the result.
 	Edit *transcript.Edit `json:"edit"`
+	// SubAgents are the references of the agents that the call started.
+	SubAgents []string `json:"sub_agents,omitempty"`
 }
 
 // NewTranscript builds the conversation of a stored exchange.

@@ -1,0 +1,138 @@
+package view
+
+import (
+	"time"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// Run is a run in full: the tree of its agents, their steps and branches, and
+// its calls with their results. The texts are in its exchanges; Teller tells
+// them step by step.
+type Run struct {
+	RunRow
+	Agents []*Agent          `json:"agents"`
+	Side   []SideCall        `json:"side_calls"`
+	Pairs  []transcript.Pair `json:"pairs"`
+	Lint   []any             `json:"lint"`
+	// Damaged is how many exchanges of the run cannot be read: they are left out.
+	Damaged int `json:"damaged"`
+
+	exchanges map[string]*transcript.Exchange
+	calls     map[transcript.Place]*transcript.CallRow // by where the call is
+	takes     map[string]*transcript.Take              // by the exchange that was sent
+}
+
+// Agent is a chain of steps, with the branches that leave it.
+type Agent struct {
+	ID         string            `json:"id"`
+	N          int               `json:"n"` // its number in the run, from 1
+	Ref        string            `json:"ref"`
+	Key        string            `json:"name"` // what the client calls it
+	Role       string            `json:"role"` // "main" or "sub"
+	ParentCall *string           `json:"parent_call"`
+	Parent     *transcript.Place `json:"parent_at"`    // where that call is
+	ParentOf   string            `json:"parent_agent"` // id of the agent that made it
+	Evidence   string            `json:"evidence"`
+	Steps      []*Step           `json:"steps"`
+	Branches   []*Branch         `json:"branches"`
+}
+
+// Step is one logical model call.
+type Step struct {
+	N            int                `json:"n"`
+	Ref          string             `json:"ref"`      // r1.3, r1/a2.3 of another agent, x7 of a branch
+	Exchange     string             `json:"exchange"` // id of its last attempt
+	ExchangeN    int64              `json:"exchange_n"`
+	Attempts     []Attempt          `json:"attempts_in_full"`
+	AttemptIDs   []string           `json:"attempts"` // ids of all its exchanges, in order
+	Outcome      transcript.Outcome `json:"outcome"`
+	Complete     bool               `json:"complete"`
+	FinishReason *string            `json:"finish_reason"`
+	StartedAt    time.Time          `json:"started_at"`
+	DurationMS   *float64           `json:"duration_ms"`
+	Model        string             `json:"model"`
+	Calls        int                `json:"calls"`
+	Results      int                `json:"results"` // that the request brought
+	Usage        *transcript.Usage  `json:"usage"`
+	CostUSD      *string            `json:"cost_usd"`
+	Preview      string             `json:"preview"`
+	Link         Link               `json:"link"`
+	Parent       string             `json:"parent"` // id of the exchange whose history it extends
+	TakeOf       string             `json:"take_of"`
+
+	exchange *transcript.Exchange
+}
+
+// Attempt is one exchange of a step.
+type Attempt struct {
+	Exchange   string             `json:"exchange"`
+	ExchangeN  int64              `json:"exchange_n"`
+	Status     int                `json:"status"`
+	Outcome    transcript.Outcome `json:"outcome"`
+	Error      *transcript.Error  `json:"error"`
+	DurationMS *float64           `json:"duration_ms"`
+}
+
+// Branch is a chain of steps that leaves an agent's line: another answer to a
+// history that went on otherwise.
+type Branch struct {
+	From  int     `json:"from"`    // number of the step that it continues, 0 if it begins anew
+	After string  `json:"after"`   // id of that step's exchange
+	Take  string  `json:"take_of"` // reference of what it replays, "" if it is no replay
+	Steps []*Step `json:"steps"`
+}
+
+// SideCall is an exchange beside the agents: a title, a probe, a token count.
+type SideCall struct {
+	Exchange  string             `json:"exchange"`
+	ExchangeN int64              `json:"exchange_n"`
+	StartedAt time.Time          `json:"started_at"`
+	Method    string             `json:"method"`
+	URL       string             `json:"url"`
+	Status    int                `json:"status"`
+	Outcome   transcript.Outcome `json:"outcome"`
+	Model     string             `json:"model"`
+	Preview   string             `json:"preview"`
+	Usage     *transcript.Usage  `json:"usage"`
+	Link      Link               `json:"link"`
+}
+
+// Main gives the agents that no call started.
+func (r *Run) Main() []*Agent {
+	var list []*Agent
+	for _, a := range r.Agents {
+		if a.Role == "main" {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// Under gives the agents that the call at that place started.
+func (r *Run) Under(call transcript.Place) []*Agent {
+	var list []*Agent
+	for _, a := range r.Agents {
+		if a.Parent != nil && a.Parent.Exchange == call.Exchange && a.Parent.At == call.At {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// Loose gives the sub-agents of which no call is known that an agent of the run
+// made.
+func (r *Run) Loose() []*Agent {
+	var list []*Agent
+	for _, a := range r.Agents {
+		if a.Role == "sub" && a.ParentOf == "" {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// Failed tells whether the step's last attempt went wrong.
+func (s *Step) Failed() bool {
+	return s.Outcome != transcript.OK && s.Outcome != transcript.InProgress
+}

@@ -1,0 +1,124 @@
+package view
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// RunRow is a run in a list: what it is about and what its exchanges come to.
+type RunRow struct {
+	ID               string            `json:"id"`
+	N                int64             `json:"n"`
+	Name             string            `json:"name"`
+	NamedBy          string            `json:"named_by"` // "user", "command" or "message"
+	StartedAt        time.Time         `json:"started_at"`
+	EndedAt          *time.Time        `json:"ended_at"` // of its last exchange
+	DurationMS       *float64          `json:"duration_ms"`
+	Status           Status            `json:"status"`
+	Models           []string          `json:"models"`
+	Origin           string            `json:"origin"` // "recorded", "take" or "imported"
+	Takes            int               `json:"takes"`  // replays
+	Tags             []string          `json:"tags"`
+	Note             string            `json:"note"`
+	Pinned           bool              `json:"pinned"`
+	Counts           Counts            `json:"counts"`
+	Usage            *transcript.Usage `json:"usage"`
+	CostUSD          *string           `json:"cost_usd"` // nil: the price is not known
+	CostIsLowerBound bool              `json:"cost_is_lower_bound"`
+}
+
+// Counts is how much there is in a run.
+type Counts struct {
+	Agents     int `json:"agents"`
+	Steps      int `json:"steps"`
+	Exchanges  int `json:"exchanges"` // steps, further attempts, side calls and replays
+	Side       int `json:"side"`
+	Calls      int `json:"calls"`
+	Unanswered int `json:"unanswered"` // calls without a result so far
+	Errors     int `json:"errors"`     // tool results that are errors, and steps that failed
+	Failed     int `json:"failed"`     // steps whose last attempt failed
+}
+
+// Status says how a run came to its end so far.
+type Status string
+
+// The states of a run.
+const (
+	Finished   Status = "finished"   // the model's last word asks for nothing
+	Running    Status = "running"    // calls are open, or the last step failed, and that is not long ago
+	Unfinished Status = "unfinished" // calls are open, and nobody went on
+	Broken     Status = "failed"     // its last step failed
+	Aside      Status = "side"       // it has no step, only side calls
+)
+
+// RunningFor is how long a run without an end counts as running.
+const RunningFor = 10 * time.Minute
+
+// RunRef is the short reference of run n.
+func RunRef(n int64) string { return fmt.Sprintf("r%d", n) }
+
+// Ref is the short reference of the run.
+func (r *RunRow) Ref() string { return RunRef(r.N) }
+
+// Runs lists runs, newest first.
+func Runs(ctx context.Context, r transcript.Reader, f transcript.RunFilter, now time.Time) ([]RunRow, error) {
+	sums, err := r.Runs(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]RunRow, len(sums))
+	for i := range sums {
+		rows[i] = newRunRow(&sums[i], now)
+	}
+	return rows, nil
+}
+
+func newRunRow(s *transcript.RunSum, now time.Time) RunRow {
+	r := RunRow{
+		ID: s.ID, N: s.N, StartedAt: s.StartedAt, Status: statusOf(s, now), Models: s.Models, Origin: "recorded", Takes: s.Takes,
+		Tags: s.Marks.Tags, Note: s.Marks.Note, Pinned: s.Marks.Pinned, Usage: s.Usage, CostIsLowerBound: true,
+		Counts: Counts{Agents: s.Agents, Steps: s.Steps, Exchanges: s.Exchanges, Side: s.Side, Calls: s.Calls,
+			Unanswered: max(0, s.Calls-s.Results), Errors: s.Errors + s.Failed, Failed: s.Failed},
+	}
+	r.Name, r.NamedBy = nameOf(s)
+	if !s.EndedAt.IsZero() {
+		r.EndedAt, r.DurationMS = &s.EndedAt, ms(s.EndedAt.Sub(s.StartedAt))
+	}
+	if r.Models == nil {
+		r.Models = []string{}
+	}
+	if r.Tags == nil {
+		r.Tags = []string{}
+	}
+	return r
+}
+
+// nameOf gives a run's name: a user's word, else the command that it was
+// recorded of, else what its first step is about.
+func nameOf(s *transcript.RunSum) (name, by string) {
+	switch {
+	case s.Marks.Name != "":
+		return s.Marks.Name, "user"
+	case s.Name != "":
+		return s.Name, "command"
+	}
+	return s.Topic, "message"
+}
+
+func statusOf(s *transcript.RunSum, now time.Time) Status {
+	fresh := now.Sub(s.EndedAt) < RunningFor
+	switch last := &s.Last; {
+	case s.Steps == 0:
+		return Aside
+	case last.Outcome == transcript.InProgress, fresh && (last.Calls > 0 || last.Outcome != transcript.OK):
+		return Running
+	case last.Outcome != transcript.OK:
+		return Broken
+	case last.Calls > 0:
+		return Unfinished
+	}
+	return Finished
+}

@@ -1,0 +1,109 @@
+package view
+
+import (
+	"context"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// pair joins the calls of the run's answers with the results that its requests
+// brought, as they were joined when they came.
+func (r *Run) pair(ctx context.Context, reader transcript.Reader, list []*transcript.Exchange) error {
+	ids := make([]string, 0, len(list))
+	for _, e := range list {
+		if e.Calls > 0 {
+			ids = append(ids, e.ID)
+		}
+	}
+	rows, err := reader.Calls(ctx, ids)
+	if err != nil && lost(err) == "" {
+		return err
+	}
+	brought := map[string]int{} // exchange → results that answer a call
+	for i := range rows {
+		row := &rows[i]
+		r.calls[transcript.Place{Exchange: row.Exchange, Body: "response", At: row.At}] = row
+		r.addPairs(row)
+		for _, res := range row.Results {
+			brought[res.Exchange]++
+		}
+	}
+	for _, e := range list {
+		if e.Results > brought[e.ID] && r.takes[e.ID] == nil {
+			if err := r.orphans(ctx, reader, e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addPairs adds the pair of a call, and one for each further result that the
+// same request brought. What replays and branches brought are other answers to
+// the same call, not doubled ones.
+func (r *Run) addPairs(row *transcript.CallRow) {
+	call := &transcript.Place{Exchange: row.Exchange, Body: "response", At: row.At}
+	p := transcript.Pair{CallID: row.CallID, Name: row.Name, State: transcript.Unanswered, Call: call}
+	first := r.firstResult(row)
+	if first == nil {
+		r.Pairs = append(r.Pairs, p)
+		return
+	}
+	for i := range row.Results {
+		res := &row.Results[i]
+		if res.Exchange != first.Exchange {
+			continue
+		}
+		p.State, p.By, p.LatencyMS, p.IsError = transcript.Paired, res.By, &res.LatencyMS, res.IsError
+		if res != first {
+			p.State, p.LatencyMS = transcript.Duplicate, nil
+		}
+		p.Result = &transcript.Place{Exchange: res.Exchange, Body: "request", At: res.At}
+		r.Pairs = append(r.Pairs, p)
+	}
+}
+
+// firstResult is the result that counts: the first that came, of a replay only
+// if there is no other.
+func (r *Run) firstResult(row *transcript.CallRow) *transcript.ResultRow {
+	for i := range row.Results {
+		if r.takes[row.Results[i].Exchange] == nil || r.takes[row.Exchange] != nil {
+			return &row.Results[i]
+		}
+	}
+	if len(row.Results) > 0 {
+		return &row.Results[0]
+	}
+	return nil
+}
+
+// orphans adds the results that a request brought for no call.
+func (r *Run) orphans(ctx context.Context, reader transcript.Reader, e *transcript.Exchange) error {
+	x, err := NewExchange(ctx, reader, e)
+	if lost(err) != "" {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, p := range x.Pairs {
+		if p.State == transcript.OrphanResult && p.Result != nil && r.isNew(e, x.Input, p.Result.At) {
+			r.Pairs = append(r.Pairs, p)
+		}
+	}
+	return nil
+}
+
+// isNew tells whether the history before did not hold the item at that place.
+func (r *Run) isNew(e *transcript.Exchange, input []transcript.Item, at string) bool {
+	inChain := 0
+	for i := range input {
+		if input[i].At == at {
+			return inChain >= e.Link.Shared
+		}
+		if input[i].InChain() {
+			inChain++
+		}
+	}
+	return false
+}

@@ -1,0 +1,45 @@
+package pricing
+
+import (
+	"math/big"
+)
+
+// Price is what a million tokens of a model cost, in US dollars. nil is unknown.
+type Price struct {
+	Input        *big.Rat
+	CacheRead    *big.Rat // input that the provider had in its cache
+	CacheWrite   *big.Rat // input that it put there, for five minutes or as it likes
+	CacheWrite1h *big.Rat // input that it put there for an hour
+	Output       *big.Rat // reasoning included
+}
+
+const million = 1_000_000
+
+// decimal reads a price, exactly. It is not ok if s is no plain decimal number.
+func decimal(s string) (*big.Rat, bool) {
+	const longest = 40
+	if s == "" || len(s) > longest {
+		return nil, false
+	}
+	for i, c := range []byte(s) {
+		if (c < '0' || c > '9') && (c != '.' || i == 0) {
+			return nil, false
+		}
+	}
+	return new(big.Rat).SetString(s)
+}
+
+// times gives a part of a price; nil of an unknown one.
+func times(price *big.Rat, factor string) *big.Rat {
+	f, ok := decimal(factor)
+	if price == nil || !ok {
+		return nil
+	}
+	return f.Mul(f, price)
+}
+
+// Dollars writes an amount as an exact decimal.
+func Dollars(r *big.Rat) string {
+	digits, _ := r.FloatPrec()
+	return r.FloatString(digits)
+}

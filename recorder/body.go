@@ -104,17 +104,28 @@ func (b *requestBody) partition() *pump {
 		b.split = true
 		b.flight.kept.Store(true) // by this goroutine and by the transport
 		b.pump = newPump(b)
+		b.pump.behind = make(chan struct{})
 		b.pump.state.Store(pumpRuns)
 		b.x.p.dog.add(&b.pump.watch)
 	}
 	return b.pump
 }
 
-// sendPart sends the head and what has come in of a small body.
+// sendPart sends the head and what has come in of a small body. It moves to a
+// buffer of its own: the rest is being read right behind it, where the end of
+// its frame would lie. The pump waits until it is saved, for the order's sake.
 func (x *relay) sendPart() step {
 	p := x.body.partition()
-	p.cur = x.stage.piece(frameRequest, x.body.got) // got stays from here on
-	return x.save((*relay).send)
+	head, part := x.stage.buf, x.stage.room()[:x.body.got] // got stays from here on
+	x.stage.buf = nil
+	x.stage.grow(int64(len(head) + len(part)))
+	x.stage.buf = append(x.stage.buf, head...)
+	copy(x.stage.room(), part)
+	p.cur = x.stage.piece(frameRequest, len(part))
+	return x.save(func(x *relay) step {
+		close(p.behind)
+		return x.send()
+	})
 }
 
 // attach gives the body to the request to the upstream.

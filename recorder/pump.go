@@ -22,8 +22,9 @@ type pump struct {
 	piece []byte
 	err   error // of the last read
 
-	full   chan handed // closed at the end
-	spent  chan []byte // buffers whose piece is through
+	behind chan struct{} // closed when what came before is saved, nil if nothing did
+	full   chan handed   // closed at the end
+	spent  chan []byte   // buffers whose piece is through
 	closed chan struct{}
 	once   sync.Once
 	done   chan struct{}
@@ -84,6 +85,7 @@ func (p *pump) takeOver() {
 
 // goOn begins with a piece that has been read already.
 func (p *pump) goOn(piece []byte, err error) {
+	<-p.behind
 	p.stage.grow(int64(len(piece)))
 	copy(p.stage.room(), piece)
 	if p.took(len(piece), err) && p.hand() {

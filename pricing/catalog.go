@@ -1,19 +1,26 @@
 package pricing
 
 import (
-	"math/big"
+	_ "embed"
 	"net/url"
-	"strconv"
 	"strings"
-
-	"charm.land/catwalk/pkg/catwalk"
-	"charm.land/catwalk/pkg/embedded"
 )
 
 // catalog is the built-in prices by provider and model.
 type catalog struct {
 	endpoints []endpoint
-	models    map[string]map[string]Price // provider → model, in lower case
+	models    map[string]map[string]listed // provider → model, in lower case
+}
+
+// listed is a model's line in the catalog.
+type listed struct{ provider, model, input, output string }
+
+func (l listed) price() Price {
+	p := Price{}
+	p.Input, _ = decimal(l.input)
+	p.Output, _ = decimal(l.output)
+	addCachePrices(&p, l.provider, l.model)
+	return p
 }
 
 // endpoint says where a provider is called.
@@ -38,47 +45,32 @@ func knownEndpoints() []endpoint {
 	}
 }
 
+// catwalk is the part of charm.land/catwalk that is needed here, as text that is
+// read in a hundredth of the time. A test holds it equal to the module and, with
+// -update, writes it. Lines are
+//
+//	provider <tab> URL
+//	provider <tab> model <tab> input <tab> output
+//
+//go:embed catwalk.tsv
+var catwalk string
+
 func readCatalog() *catalog {
-	c := &catalog{endpoints: knownEndpoints(), models: map[string]map[string]Price{}}
-	for _, p := range embedded.GetAll() {
-		id := string(p.ID)
-		if u, err := url.Parse(p.APIEndpoint); err == nil && u.Host != "" {
-			c.endpoints = append(c.endpoints, endpoint{u.Host, strings.TrimSuffix(u.Path, "/"), id})
-		}
-		models := make(map[string]Price, len(p.Models))
-		for i := range p.Models {
-			if price, ok := priceOf(id, &p.Models[i]); ok {
-				models[strings.ToLower(p.Models[i].ID)] = price
+	c := &catalog{endpoints: knownEndpoints(), models: map[string]map[string]listed{}}
+	for line := range strings.SplitSeq(strings.TrimSpace(catwalk), "\n") {
+		f := strings.Split(line, "\t")
+		if len(f) == 2 {
+			if u, err := url.Parse(f[1]); err == nil {
+				c.endpoints = append(c.endpoints, endpoint{u.Host, strings.TrimSuffix(u.Path, "/"), f[0]})
 			}
+			continue
 		}
-		c.models[id] = models
+		if c.models[f[0]] == nil {
+			c.models[f[0]] = map[string]listed{}
+		}
+		c.models[f[0]][f[1]] = listed{f[0], f[1], f[2], f[3]}
 	}
 	return c
-}
-
-// priceOf takes input and output prices. Zeros are models that nobody priced, or
-// that a subscription pays for: not free ones.
-func priceOf(provider string, m *catwalk.Model) (Price, bool) {
-	p := Price{Input: exact(m.CostPer1MIn), Output: exact(m.CostPer1MOut)}
-	if p.Input == nil || p.Output == nil {
-		return Price{}, false
-	}
-	addCachePrices(&p, provider, strings.ToLower(m.ID))
-	return p, true
-}
-
-// exact gives the decimal that a float of the catalog was written as: some were
-// computed, so that the price of gpt-4.1-mini is 0.39999999999999997. nil for zero.
-func exact(f float64) *big.Rat {
-	const digits = 9
-	if f <= 0 || f > 1e6 {
-		return nil
-	}
-	r, ok := decimal(strconv.FormatFloat(f, 'f', digits, 64))
-	if !ok || r.Sign() == 0 {
-		return nil
-	}
-	return r
 }
 
 // price finds a model at the provider that was called.
@@ -86,11 +78,11 @@ func (c *catalog) price(target, model, responseModel string) (Price, bool) {
 	models := c.models[c.provider(target)]
 	for _, name := range [...]string{responseModel, model} { // what answered is what is paid
 		name = strings.ToLower(name)
-		if p, ok := models[name]; ok && name != "" {
-			return p, true
+		if l, ok := models[name]; ok && name != "" {
+			return l.price(), true
 		}
-		if p, ok := dated(models, name); ok {
-			return p, true
+		if l, ok := dated(models, name); ok {
+			return l.price(), true
 		}
 	}
 	return Price{}, false
@@ -114,9 +106,9 @@ func (c *catalog) provider(target string) string {
 
 // dated finds a model that differs only in the date behind its name, on either
 // side: gpt-4o-2024-08-06, claude-sonnet-4-5-20250929.
-func dated(models map[string]Price, name string) (Price, bool) {
+func dated(models map[string]listed, name string) (listed, bool) {
 	if name == "" {
-		return Price{}, false
+		return listed{}, false
 	}
 	plain := withoutDate(name)
 	if p, ok := models[plain]; ok {
@@ -127,7 +119,7 @@ func dated(models map[string]Price, name string) (Price, bool) {
 			return p, true
 		}
 	}
-	return Price{}, false
+	return listed{}, false
 }
 
 func withoutDate(name string) string {

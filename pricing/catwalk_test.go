@@ -1,0 +1,58 @@
+package pricing
+
+import (
+	"flag"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"charm.land/catwalk/pkg/embedded"
+)
+
+var update = flag.Bool("update", false, "write catwalk.tsv")
+
+// TestCatwalk_IsTheModules holds catwalk.tsv equal to the module that go.mod pins.
+func TestCatwalk_IsTheModules(t *testing.T) {
+	var lines []string
+	for _, p := range embedded.GetAll() {
+		if u, err := url.Parse(p.APIEndpoint); err == nil && u.Host != "" {
+			lines = append(lines, fmt.Sprintf("%s\t%s", p.ID, p.APIEndpoint))
+		}
+		for _, m := range p.Models {
+			in, out := exact(m.CostPer1MIn), exact(m.CostPer1MOut)
+			if in != "" && out != "" {
+				lines = append(lines, fmt.Sprintf("%s\t%s\t%s\t%s", p.ID, strings.ToLower(m.ID), in, out))
+			}
+		}
+	}
+	if len(lines) < 500 {
+		t.Fatalf("only %d prices found", len(lines))
+	}
+	slices.Sort(lines)
+	want := strings.Join(slices.Compact(lines), "\n") + "\n"
+	if *update {
+		if err := os.WriteFile("catwalk.tsv", []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if catwalk != want {
+		t.Error("catwalk.tsv is not what the module says: run go test ./pricing -update and look at the changes")
+	}
+}
+
+// exact gives the decimal that a float of the catalog was written as: some were
+// computed, so that the price of gpt-4.1-mini is 0.39999999999999997. Zeros are
+// models that nobody priced, or that a subscription pays for: not free ones.
+func exact(f float64) string {
+	const digits = 9
+	s := strings.TrimRight(strings.TrimRight(strconv.FormatFloat(f, 'f', digits, 64), "0"), ".")
+	if f <= 0 || s == "0" {
+		return ""
+	}
+	return s
+}

@@ -110,7 +110,7 @@ func TestTransport_WithoutSpoolIsTransparent(t *testing.T) {
 }
 
 func TestTransport_GoesOnWhenAWriteStalls(t *testing.T) {
-	up := pieces(t, 3, 0)
+	up := pieces(t, 3, nil)
 	d := &disk{}
 	g := spoolOf(t, recorder.SpoolOptions{Create: d.create})
 	gate := make(chan struct{})

@@ -73,7 +73,7 @@ func TestProxy_EndsAnswersWhileAWriteHangs(t *testing.T) {
 // Over HTTP/2 the connection cannot be taken from the server, and is not needed.
 func TestProxy_EndsHTTP2AnswersWhileAWriteHangs(t *testing.T) {
 	d := &disk{}
-	g := newSpoolRig(t, recorder.SpoolOptions{Create: d.create}, pieces(t, 2, 0))
+	g := newSpoolRig(t, recorder.SpoolOptions{Create: d.create}, pieces(t, 2, nil))
 	gate := make(chan struct{})
 	defer close(gate)
 	d.set(gate, nil, func(p []byte) bool { return bytes.Contains(p, []byte("piece 001")) })

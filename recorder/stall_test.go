@@ -60,15 +60,18 @@ func (f *diskFile) WriteAt(p []byte, off int64) (int, error) {
 	return f.File.WriteAt(p, off)
 }
 
-// pieces is an upstream that echoes the request and then sends numbered pieces.
-func pieces(t testing.TB, n int, pause time.Duration) string {
+// pieces is an upstream that counts the request and then sends numbered pieces.
+// At /v1/stall each is followed by nothing before a word on next, if not nil.
+func pieces(t testing.TB, n int, next <-chan bool) string {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		w.Header().Set("X-Bytes", fmt.Sprint(len(b)))
 		for i := range n {
 			fmt.Fprintf(w, "piece %03d\n", i)
 			w.(http.Flusher).Flush()
-			time.Sleep(pause)
+			if next != nil && r.URL.Path == "/v1/stall" {
+				<-next
+			}
 		}
 	}))
 	t.Cleanup(srv.Close)
@@ -79,8 +82,8 @@ func pieces(t testing.TB, n int, pause time.Duration) string {
 // bound; the exchange goes through whole and is lossy, and the next one is
 // recorded although the write still hangs.
 func TestProxy_GoesOnWhenAWriteStalls(t *testing.T) {
-	const n = 5
-	up := pieces(t, n, 5*time.Millisecond)
+	next := make(chan bool, 5) // the client has a piece, so the next comes alone
+	up := pieces(t, cap(next), next)
 	for name, at := range map[string]struct {
 		when func(p []byte) bool
 		size int
@@ -102,8 +105,14 @@ func TestProxy_GoesOnWhenAWriteStalls(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := io.ReadAll(resp.Body)
-			if err != nil || string(b) != "piece 000\npiece 001\npiece 002\npiece 003\npiece 004\n" || resp.Header.Get("X-Bytes") != fmt.Sprint(at.size) {
+			var b []byte
+			for line := make([]byte, 10); err == nil; {
+				if _, err = io.ReadFull(resp.Body, line); err == nil {
+					b = append(b, line...)
+					next <- true
+				}
+			}
+			if err != io.EOF || string(b) != "piece 000\npiece 001\npiece 002\npiece 003\npiece 004\n" || resp.Header.Get("X-Bytes") != fmt.Sprint(at.size) {
 				t.Fatalf("%q %v %v", b, err, resp.Header)
 			}
 			if d.stalls.Load() == 0 {
@@ -189,7 +198,7 @@ func TestProxy_StopsRecordingWhileTheDiskHangs(t *testing.T) {
 
 // A full disk costs no time and no call; what fits is recorded.
 func TestProxy_GoesOnWhenTheDiskIsFull(t *testing.T) {
-	up := pieces(t, 3, 0)
+	up := pieces(t, 3, nil)
 	d := &disk{}
 	g := newSpoolRig(t, recorder.SpoolOptions{Create: d.create}, up)
 	want := "piece 000\npiece 001\npiece 002\n"

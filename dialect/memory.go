@@ -28,7 +28,7 @@ type Memory struct {
 	size   int              // of recent
 }
 
-const defaultMemory = 16 << 20 // the histories of some fifty agents
+const defaultMemory = 24 << 20 // the histories of some fifty agents, or of sixteen long ones
 
 // series names the arrays, or texts, whose elements are read alike.
 type series struct {

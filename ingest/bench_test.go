@@ -38,10 +38,10 @@ func BenchmarkCommit_Small(b *testing.B) {
 
 // BenchmarkCommit_Growing commits runs of 200 steps, 20 KB at first and 2.5 KB
 // new each time: a call with its result and the text around it. Alone, each step
-// is committed by itself; together, one step each of sixteen such runs.
+// is committed by itself; together, one step each of eight such runs.
 func BenchmarkCommit_Growing(b *testing.B) {
 	for _, a := range []agent{chatAgent{}, messagesAgent{}, responsesAgent{}} {
-		for name, runs := range map[string]int{"alone": 1, "together": 16} {
+		for name, runs := range map[string]int{"alone": 1, "together": 8} {
 			b.Run(strings.Trim(a.path(), "/")+"/"+name, func(b *testing.B) {
 				db, w := benchStore(b), newWords(2)
 				histories := make([]bytes.Buffer, runs)

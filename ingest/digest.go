@@ -1,37 +1,36 @@
 package ingest
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"hash"
+	"hash/maphash"
 	"slices"
 	"sync"
 )
 
 const (
-	digestBlock = 16 << 10 // bodies are compared and hashed in blocks
+	digestBlock = 16 << 10 // bodies are told apart, and hashed, in blocks
 	digestLeast = 64 << 10 // smaller bodies are hashed at once
 	digestMost  = 4 << 20  // and so are larger ones
-	digestKnown = 32       // how many beginnings are remembered
-	digestBytes = 32 << 20 // and of how many bytes together
+	digestKnown = 64       // how many beginnings are remembered
 )
 
 // digests takes the SHA-256 of bodies. An agent's request begins like the one
-// before: to compare the beginning with a copy and to go on hashing behind it
-// costs a fraction of hashing it again. The zero digests is ready; it may be
-// used by several goroutines.
+// before: to recognise its blocks and to go on hashing behind them costs a
+// fraction of hashing it again. Blocks are recognised by a faster hash, whose
+// secret seed nobody outside knows. The zero digests is ready; it may be used by
+// several goroutines.
 type digests struct {
 	mu    sync.Mutex
+	seed  maphash.Seed
 	known []*beginning // used last at the end
-	bytes int
 }
 
-// beginning is the whole blocks of a body, with the state of the hash behind
-// each of them.
+// beginning is the whole blocks of a body.
 type beginning struct {
-	blocks []byte
-	states []hash.Cloner
+	blocks []uint64      // hash of each
+	states []hash.Cloner // of the SHA-256 behind each
 }
 
 func (d *digests) sum(body []byte) [sha256.Size]byte {
@@ -40,71 +39,60 @@ func (d *digests) sum(body []byte) [sha256.Size]byte {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	b, shared := d.longest(body)
-	if 2*shared >= len(b.states) {
-		d.drop(b)
-	} else { // the body goes another way, and others may go on with b
-		b = &beginning{blocks: bytes.Clone(b.blocks[:shared*digestBlock]), states: slices.Clone(b.states)}
+	if d.known == nil {
+		d.seed = maphash.MakeSeed()
 	}
-	h, err := b.extend(body, shared)
+	blocks := make([]uint64, len(body)/digestBlock)
+	for i := range blocks {
+		blocks[i] = maphash.Bytes(d.seed, body[i*digestBlock:(i+1)*digestBlock])
+	}
+	like, shared := d.longest(blocks)
+	b := &beginning{blocks: blocks, states: slices.Grow(slices.Clone(like.states[:shared]), len(blocks)-shared)}
+	sum, err := b.extend(body)
 	if err != nil {
 		return sha256.Sum256(body)
 	}
+	if 2*shared >= len(like.blocks) { // else others may go on with it
+		d.drop(like)
+	}
 	d.keep(b)
-	return [sha256.Size]byte(h.Sum(nil))
+	return sum
 }
 
-// longest finds the beginning that has the most blocks in common with body; an
-// empty one if none has any.
-func (d *digests) longest(body []byte) (best *beginning, shared int) {
+// longest finds the beginning that has the most blocks in common; an empty one
+// if none has any.
+func (d *digests) longest(blocks []uint64) (best *beginning, shared int) {
 	best = &beginning{}
 	for _, b := range slices.Backward(d.known) {
-		if n := b.shared(body); n > shared {
-			best, shared = b, n
+		n := 0
+		for n < min(len(blocks), len(b.blocks)) && blocks[n] == b.blocks[n] {
+			n++
 		}
-		if shared > 0 && shared == len(best.states) {
-			break
+		if n > shared {
+			best, shared = b, n
 		}
 	}
 	return best, shared
 }
 
-// shared counts the blocks that body begins with.
-func (b *beginning) shared(body []byte) int {
-	n := 0
-	for end := digestBlock; end <= min(len(b.blocks), len(body)); end += digestBlock {
-		if !bytes.Equal(b.blocks[end-digestBlock:end], body[end-digestBlock:end]) {
-			break
-		}
-		n++
-	}
-	return n
-}
-
-// extend makes b the beginning of body, with which it shares so many blocks,
-// and gives the hash of the whole body.
-func (b *beginning) extend(body []byte, shared int) (hash.Hash, error) {
+// extend hashes body from behind the states that are there on.
+func (b *beginning) extend(body []byte) (sum [sha256.Size]byte, err error) {
 	h := sha256.New()
-	if shared > 0 {
-		state, err := b.states[shared-1].Clone()
-		if err != nil {
-			return nil, err
+	if n := len(b.states); n > 0 {
+		if h, err = b.states[n-1].Clone(); err != nil {
+			return sum, err
 		}
-		h = state
 	}
-	whole := len(body) - len(body)%digestBlock
-	b.blocks = append(b.blocks[:shared*digestBlock], body[shared*digestBlock:whole]...)
-	b.states = b.states[:shared]
-	for i := shared * digestBlock; i < whole; i += digestBlock {
-		h.Write(body[i : i+digestBlock])
+	for i := len(b.states); i < len(b.blocks); i++ {
+		h.Write(body[i*digestBlock : (i+1)*digestBlock])
 		state, err := clone(h)
 		if err != nil {
-			return nil, err
+			return sum, err
 		}
 		b.states = append(b.states, state)
 	}
-	h.Write(body[whole:])
-	return h, nil
+	h.Write(body[len(b.blocks)*digestBlock:])
+	return [sha256.Size]byte(h.Sum(nil)), nil
 }
 
 func clone(h hash.Hash) (hash.Cloner, error) {
@@ -118,14 +106,12 @@ func clone(h hash.Hash) (hash.Cloner, error) {
 func (d *digests) drop(b *beginning) {
 	if i := slices.Index(d.known, b); i >= 0 {
 		d.known = slices.Delete(d.known, i, i+1)
-		d.bytes -= cap(b.blocks)
 	}
 }
 
 func (d *digests) keep(b *beginning) {
 	d.known = append(d.known, b)
-	d.bytes += cap(b.blocks)
-	for len(d.known) > digestKnown || d.bytes > digestBytes {
+	if len(d.known) > digestKnown {
 		d.drop(d.known[0])
 	}
 }

@@ -40,19 +40,12 @@ func TestDigests_AreTheSHA256OfTheBody(t *testing.T) {
 		if len(body) < 400_000 {
 			bodies = append(bodies, body)
 		}
-		if d.bytes > digestBytes || len(d.known) > digestKnown {
-			t.Fatalf("%d bytes of %d bodies are kept", d.bytes, len(d.known))
+		if len(d.known) > digestKnown {
+			t.Fatalf("%d beginnings are kept", len(d.known))
 		}
 	}
 	if len(d.known) < 2 {
 		t.Fatal("nothing is remembered")
-	}
-	total := 0
-	for _, b := range d.known {
-		total += cap(b.blocks)
-	}
-	if total != d.bytes {
-		t.Errorf("%d bytes are counted, %d are kept", d.bytes, total)
 	}
 }
 
@@ -65,9 +58,6 @@ func TestDigests_GoOnFromWhatTheyKnow(t *testing.T) {
 	d.sum(fork)
 	for _, b := range [][]byte{body, fork} {
 		grown := append(b[:len(b):len(b)], "more"...)
-		if _, shared := d.longest(grown); shared != len(b)/digestBlock {
-			t.Errorf("%d blocks are known, want %d", shared, len(b)/digestBlock)
-		}
 		d.sum(grown)
 	}
 	if len(d.known) != 2 {

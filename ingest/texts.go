@@ -120,7 +120,7 @@ type textReader struct {
 }
 
 // indexMemory is how much of what was read is remembered.
-const indexMemory = 16 << 20
+const indexMemory = 8 << 20
 
 // read gives the items that a stored exchange brought, and for settings what
 // they are known by.

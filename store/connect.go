@@ -45,7 +45,7 @@ func forWriting(path string) (*connector, error) {
 		"synchronous = NORMAL",
 		"wal_autocheckpoint = 0",
 		"journal_size_limit = 67108864",
-		"cache_size = -32768",
+		"cache_size = -8192",
 		"temp_store = MEMORY",
 		"foreign_keys = OFF", // rows may come before what they point at
 	}
@@ -60,7 +60,7 @@ func forReading(path string) (*connector, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.pragmas = []string{"busy_timeout = 10000", "query_only = ON", "cache_size = -8192", "temp_store = MEMORY", "mmap_size = 0"}
+	c.pragmas = []string{"busy_timeout = 10000", "query_only = ON", "cache_size = -2048", "temp_store = MEMORY", "mmap_size = 0"}
 	return c, nil
 }
 
@@ -147,7 +147,7 @@ func (c *connector) Driver() driver.Driver { return &sqlite3.SQLiteDriver{} }
 func (c *connector) open() *sql.DB { return sql.OpenDB(c) }
 
 // pageSize: rows of 2 KB waste half of a 4 KB page and little of this one.
-const pageSize = 16 << 10
+const pageSize = 8 << 10
 
 // retryBusy calls f again for as long as somebody else holds a lock.
 func retryBusy(ctx context.Context, f func() error) error {

@@ -71,7 +71,7 @@ func TestOpenReader_OfDamagedFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const page = 16 << 10
+	const page = 8 << 10
 	pages := len(file) / page
 	fill := func(first, last int, with byte) func([]byte) []byte {
 		return func(b []byte) []byte {

@@ -20,19 +20,19 @@ var errReadOnly = errors.New("the database is open for reading only")
 
 // Options set how a database is opened. The zero Options are good defaults.
 type Options struct {
-	Memory int // bytes that the writer remembers of what was sent last; 0 for 32 MB
+	Memory int // bytes that the writer remembers of what was sent last; 0 for 12 MB
 }
 
 func (o Options) memory() int {
 	if o.Memory > 0 {
 		return o.Memory
 	}
-	return 32 << 20
+	return 12 << 20
 }
 
 const (
-	readers    = 8        // connections that read
-	cachedData = 16 << 20 // unpacked bytes that are kept for the next reader
+	readers    = 8       // connections that read
+	cachedData = 8 << 20 // unpacked bytes that are kept for the next reader
 )
 
 // DB is an open database. It is safe for concurrent use.

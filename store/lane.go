@@ -10,7 +10,7 @@ const (
 	largeSegment = 64 << 10  // from here on a segment has a pack to itself
 	fullPack     = 128 << 10 // loose packs are merged when together they hold this much
 	pendingLimit = 256 << 10 // new segments are written out when they hold this much
-	maxLoose     = 16        // or when there are so many of them
+	maxLoose     = 64        // or when there are so many of them
 )
 
 // lane writes new segments of one sequence. It belongs to the writer.

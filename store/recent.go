@@ -4,7 +4,7 @@ import "slices"
 
 const (
 	maxRecent    = 4096    // bodies that are remembered
-	maxRecentIDs = 1 << 20 // and their segments
+	maxRecentIDs = 1 << 18 // and their segments
 	maxMarks     = 64      // segments by which one body is found
 	candidates   = 4       // bodies that are compared with a new one
 )

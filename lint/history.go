@@ -77,8 +77,6 @@ func heldByProvider(t *transcript.Turn) bool {
 	return t.PreviousID != "" || has(t.Parameters["conversation"]) || has(t.Parameters["prompt"])
 }
 
-func (h *history) held(t *transcript.Turn) bool { return heldByProvider(t) }
-
 // take goes one item further.
 func (h *history) take(w *walker, it *transcript.Item, at spot) {
 	switch {

@@ -11,11 +11,14 @@ import (
 type Step struct {
 	Exchange *transcript.Exchange // its id and link; the zero Exchange for a request alone
 	Turn     *transcript.Turn
-	// New says that Turn.Input holds only what the request brought, beside its
-	// settings (system prompt and tools): the history before it, up to the answer
-	// of Link.Parent, was judged with earlier steps. Without it the input is all
-	// that was sent, of which the first Link.Shared chain items are not new.
-	New bool
+	// New says that Turn.Input holds only what stands behind the input of
+	// Link.Parent (its answer as it was sent back, and what is new), and Settings the
+	// system prompt and tools. Link.Shared must be the Link.OutLen of that step, which
+	// must have been judged before, and no other step continue it so. Without New the
+	// input is all that was sent, of which the first Link.Shared chain items are not
+	// new.
+	New      bool
+	Settings []transcript.Item
 }
 
 // Judge goes along the steps of a run, in the order in which they came. The zero
@@ -45,7 +48,7 @@ type line struct {
 func Exchange(s Step, parent *Step) []Finding {
 	var j Judge
 	if parent != nil {
-		set := settingsOf(parent.Turn, nil)
+		set := settingsOf(parent, nil)
 		j.lines = map[string]*line{parent.Exchange.ID: {step: parent.Exchange, output: parent.Turn.Output, set: set}}
 	}
 	whole := *s.Exchange
@@ -85,11 +88,11 @@ func (j *Judge) step(s Step, shared int, said *settings) {
 	if e.Link.Parent != "" {
 		before = j.lines[e.Link.Parent]
 	}
-	l := &line{step: e, output: t.Output, set: settingsOf(t, said)}
+	l := &line{step: e, output: t.Output, set: settingsOf(&s, said)}
 	w := walker{judge: j, step: e, turn: t, set: l.set, before: said}
 	w.request()
 	if before != nil {
-		w.changes(before, l, shared, s.New)
+		w.changes(before, l, s.New)
 	}
 	l.history = w.input(s, before)
 	w.output()
@@ -127,19 +130,18 @@ func (w *walker) out(at string) spot { return spot{w.step.ID, "response", at} }
 // without a word, and judges what is new.
 func (w *walker) input(s Step, before *line) *history {
 	items := conversation(w.turn.Input)
-	known := 0
-	switch {
-	case before != nil && before.history != nil && w.continues(s, before):
+	known := w.step.Link.Shared
+	if s.New && before != nil {
+		known -= before.step.Link.InLen
+	}
+	known = knownItems(items, known)
+	if before != nil && before.history != nil && w.continues(s, before) {
 		w.history, before.history = before.history, nil
-		if !s.New && !w.history.held(w.turn) {
-			known = knownItems(items, w.step.Link.Shared)
+		if !heldByProvider(w.turn) {
 			items, known = items[known:], 0
 		}
-	default:
+	} else {
 		w.history = newHistory(w.turn)
-		if !s.New {
-			known = knownItems(items, w.step.Link.Shared)
-		}
 	}
 	h := w.history
 	for i, it := range items {

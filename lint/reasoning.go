@@ -85,10 +85,12 @@ func (w *walker) follower(itemID string) string {
 }
 
 // echo compares the answer of the step before with what was sent back of it.
-func (w *walker) echo(before *line) {
+func (w *walker) echo(before *line, isNew bool) {
 	e := echo{walker: w, before: before, byCall: map[string]*transcript.Item{}, byItem: map[string]*transcript.Item{}}
-	items := conversation(w.turn.Input)
-	e.items = items[min(len(items), knownItems(items, before.step.Link.InLen)):]
+	e.items = conversation(w.turn.Input)
+	if !isNew {
+		e.items = e.items[knownItems(e.items, before.step.Link.InLen):]
+	}
 	for _, it := range e.items {
 		if it.Kind == transcript.ToolCall && it.CallID != "" {
 			e.byCall[it.CallID] = it

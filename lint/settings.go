@@ -22,11 +22,15 @@ type settings struct {
 
 // settingsOf reads the settings of a request. What is known of the same tools is
 // taken over from before, which may be nil.
-func settingsOf(t *transcript.Turn, before *settings) *settings {
-	s := &settings{choice: string(t.Parameters["tool_choice"])}
+func settingsOf(step *Step, before *settings) *settings {
+	s := &settings{choice: string(step.Turn.Parameters["tool_choice"])}
+	items := step.Turn.Input
+	if step.New {
+		items = step.Settings
+	}
 	begun := false
-	for i := range t.Input {
-		it := &t.Input[i]
+	for i := range items {
+		it := &items[i]
 		switch {
 		case it.Kind == transcript.ToolDefinition:
 			s.declared = append(s.declared, it)
@@ -72,14 +76,14 @@ func (s *settings) tool(name string) *transcript.Item { return s.tools[name] }
 
 // changes says what of the settings is not as it was, and how what was answered
 // came back.
-func (w *walker) changes(before *line, now *line, shared int, isNew bool) {
+func (w *walker) changes(before, now *line, isNew bool) {
 	if w.step.Link.Side || w.step.Link.Agent != before.step.Link.Agent || heldByProvider(w.turn) && len(now.set.system) == 0 {
 		return
 	}
 	w.systemChange(before, now)
 	w.toolChange(before, now)
-	if !isNew && !heldByProvider(w.turn) {
-		w.echo(before)
+	if !heldByProvider(w.turn) {
+		w.echo(before, isNew)
 	}
 }
 

@@ -2,7 +2,9 @@ package pricing
 
 import (
 	"encoding/json"
+	"maps"
 	"math/big"
+	"slices"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -94,11 +96,12 @@ func billedOutput(u *transcript.Usage) int64 {
 
 // Total adds up what many uses cost. The zero Total is ready.
 type Total struct {
-	known            *big.Rat
-	LowerBound       bool  // something is missing in it
-	Unpriced         int   // uses that could not be priced
-	UnpricedTokens   int64 // as far as they were counted
-	UnpricedByModels map[string]int
+	LowerBound     bool  // something is missing in it
+	Unpriced       int   // uses that could not be priced
+	UnpricedTokens int64 // as far as they were counted
+
+	known  *big.Rat
+	models map[string]bool // of what could not be priced
 }
 
 // Add adds a use and its cost.
@@ -109,10 +112,10 @@ func (t *Total) Add(u Use, c Cost) {
 		if u.Usage != nil {
 			t.UnpricedTokens += u.Usage.Total
 		}
-		if t.UnpricedByModels == nil {
-			t.UnpricedByModels = map[string]int{}
+		if t.models == nil {
+			t.models = map[string]bool{}
 		}
-		t.UnpricedByModels[u.Model]++
+		t.models[u.Model] = true
 		return
 	}
 	if t.known == nil {
@@ -124,3 +127,8 @@ func (t *Total) Add(u Use, c Cost) {
 
 // USD gives the sum of what is known, nil if nothing is.
 func (t *Total) USD() *big.Rat { return t.known }
+
+// UnpricedModels names the models that could not be priced.
+func (t *Total) UnpricedModels() []string {
+	return slices.Sorted(maps.Keys(t.models))
+}

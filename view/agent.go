@@ -3,6 +3,7 @@ package view
 import (
 	"time"
 
+	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -14,7 +15,7 @@ type Run struct {
 	Agents []*Agent          `json:"agents"`
 	Side   []SideCall        `json:"side_calls"`
 	Pairs  []transcript.Pair `json:"pairs"`
-	Lint   []any             `json:"lint"`
+	Lint   []lint.Finding    `json:"lint"` // see Judge
 	// Damaged is how many exchanges of the run cannot be read: they are left out.
 	Damaged int `json:"damaged"`
 

@@ -3,28 +3,39 @@ package view
 import (
 	"context"
 
+	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
 )
 
 // NewExchange shows a stored exchange in full. Its pairs are those of which
 // its own bodies hold at least one half.
 func NewExchange(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*Exchange, error) {
-	h, err := readTurn(ctx, r, e)
+	v, turn, err := newExchange(ctx, r, e)
 	if err != nil {
 		return nil, err
+	}
+	v.Lint, err = findings(ctx, r, e, turn)
+	return v, err
+}
+
+// newExchange does it without findings.
+func newExchange(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*Exchange, *transcript.Turn, error) {
+	h, err := readTurn(ctx, r, e)
+	if err != nil {
+		return nil, nil, err
 	}
 	j, err := join(ctx, r, h)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return j.exchange(e), nil
+	return j.exchange(e), h.turn, nil
 }
 
 func (j *joined) exchange(e *transcript.Exchange) *Exchange {
 	v := &Exchange{
 		Row: NewRow(e), Request: newMessage(e.Request), Response: newMessage(e.Response),
 		UsageRaw: j.turn.UsageRaw, Input: j.turn.Input, Output: j.turn.Output, Text: j.turn.Text,
-		Pairs: j.pairs, Lint: []any{},
+		Pairs: j.pairs, Lint: []lint.Finding{},
 	}
 	if v.Input == nil {
 		v.Input = []transcript.Item{}

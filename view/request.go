@@ -64,6 +64,8 @@ type request struct {
 	before   int               // of them, that count in the chain
 	previous string            // id of the answer that it names as its history
 	whole    []transcript.Item // of a request that was read whole
+	// parameters are those of its transcript.Turn.
+	parameters map[string]json.RawMessage
 }
 
 // read gives the request of an exchange.
@@ -95,7 +97,7 @@ func (q *requests) whole(e *transcript.Exchange) (*request, error) {
 		return nil, err
 	}
 	turn := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, Status: e.Status, RequestHeader: e.Request.Headers, Request: body})
-	return &request{exchange: e, whole: turn.Input, previous: turn.PreviousID}, nil
+	return &request{exchange: e, whole: turn.Input, previous: turn.PreviousID, parameters: turn.Parameters}, nil
 }
 
 // byPieces reads a request from its pieces. It is not ok if they do not tell
@@ -171,7 +173,7 @@ func (q *requests) readOutside(r *request) bool {
 	}
 	e := r.exchange
 	turn := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, RequestHeader: e.Request.Headers, Request: body})
-	r.outside, r.previous = turn.Input, turn.PreviousID
+	r.outside, r.previous, r.parameters = turn.Input, turn.PreviousID, turn.Parameters
 	for i := range r.outside {
 		if r.outside[i].InChain() {
 			r.before++

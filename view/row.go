@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -153,5 +154,5 @@ type Exchange struct {
 	Output   []transcript.Item `json:"output"`
 	Text     string            `json:"text"`
 	Pairs    []transcript.Pair `json:"pairs"`
-	Lint     []any             `json:"lint"`
+	Lint     []lint.Finding    `json:"lint"`
 }

@@ -28,6 +28,14 @@ type RunRow struct {
 	Usage            *transcript.Usage `json:"usage"`
 	CostUSD          *string           `json:"cost_usd"` // nil: the price is not known
 	CostIsLowerBound bool              `json:"cost_is_lower_bound"`
+	Unpriced         Unpriced          `json:"unpriced"`
+}
+
+// Unpriced is what a cost leaves out because its price is not known.
+type Unpriced struct {
+	Exchanges int      `json:"exchanges"`
+	Tokens    int64    `json:"tokens"` // as far as they were counted
+	Models    []string `json:"models"`
 }
 
 // Counts is how much there is in a run.
@@ -79,7 +87,7 @@ func Runs(ctx context.Context, r transcript.Reader, f transcript.RunFilter, now 
 func newRunRow(s *transcript.RunSum, now time.Time) RunRow {
 	r := RunRow{
 		ID: s.ID, N: s.N, StartedAt: s.StartedAt, Status: statusOf(s, now), Models: s.Models, Origin: "recorded", Takes: s.Takes,
-		Tags: s.Marks.Tags, Note: s.Marks.Note, Pinned: s.Marks.Pinned, Usage: s.Usage, CostIsLowerBound: true,
+		Tags: s.Marks.Tags, Note: s.Marks.Note, Pinned: s.Marks.Pinned, Usage: s.Usage, CostIsLowerBound: true, Unpriced: Unpriced{Models: []string{}},
 		Counts: Counts{Agents: s.Agents, Steps: s.Steps, Exchanges: s.Exchanges, Side: s.Side, Calls: s.Calls,
 			Unanswered: max(0, s.Calls-s.Results), Errors: s.Errors + s.Failed, Failed: s.Failed},
 	}

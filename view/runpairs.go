@@ -79,7 +79,7 @@ func (r *Run) firstResult(row *transcript.CallRow) *transcript.ResultRow {
 
 // orphans adds the results that a request brought for no call.
 func (r *Run) orphans(ctx context.Context, reader transcript.Reader, e *transcript.Exchange) error {
-	x, err := NewExchange(ctx, reader, e)
+	x, _, err := newExchange(ctx, reader, e)
 	if lost(err) != "" {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -22,7 +23,7 @@ func NewRun(ctx context.Context, r transcript.Reader, run *transcript.Run, now t
 	if len(sums) == 0 {
 		return nil, fmt.Errorf("exchanges of %s: %w", RunRef(run.N), transcript.ErrNotFound)
 	}
-	v := &Run{RunRow: sums[0], Agents: []*Agent{}, Side: []SideCall{}, Pairs: []transcript.Pair{}, Lint: []any{},
+	v := &Run{RunRow: sums[0], Agents: []*Agent{}, Side: []SideCall{}, Pairs: []transcript.Pair{}, Lint: []lint.Finding{},
 		exchanges: map[string]*transcript.Exchange{}, calls: map[transcript.Place]*transcript.CallRow{}, takes: map[string]*transcript.Take{}}
 	list, err := v.read(ctx, r)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -93,11 +94,11 @@ func (r *running) stop() {
 	r.s = nil
 }
 
-// exchanges waits until n exchanges are stored and shows them.
+// exchanges waits until n exchanges are stored and shows them as they began.
 func (r *running) exchanges(n int) []*view.Exchange {
 	r.t.Helper()
 	var shown []*view.Exchange
-	for range 1000 {
+	for range 6000 {
 		shown = nil
 		db := r.s.workspace.Store()
 		for e, err := range db.Exchanges(context.Background(), transcript.Filter{Oldest: true}) {
@@ -111,11 +112,12 @@ func (r *running) exchanges(n int) []*view.Exchange {
 			shown = append(shown, v)
 		}
 		if len(shown) >= n {
+			slices.SortFunc(shown, func(a, b *view.Exchange) int { return a.StartedAt.Compare(b.StartedAt) })
 			return shown
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	r.t.Fatalf("%d exchanges stored within 5 s, want %d", len(shown), n)
+	r.t.Fatalf("%d exchanges stored within 30 s, want %d", len(shown), n)
 	return nil
 }
 

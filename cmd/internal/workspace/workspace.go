@@ -57,8 +57,9 @@ type Workspace struct {
 	closed  bool
 	db      atomic.Pointer[store.DB]
 
-	stop context.CancelFunc
-	done chan struct{}
+	stop      context.CancelFunc
+	recovered chan struct{} // closed when what was left behind has been taken in once
+	done      chan struct{}
 }
 
 // Open opens the database and its spool and begins to take in what the spool
@@ -89,7 +90,7 @@ func OpenSpool(path string, log *slog.Logger) (*Workspace, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open spool: %w", err)
 	}
-	w := &Workspace{path: path, log: log, spool: spool, redact: redact.New(salt), opening: make(chan struct{}, 1), done: make(chan struct{})}
+	w := &Workspace{path: path, log: log, spool: spool, redact: redact.New(salt), opening: make(chan struct{}, 1), recovered: make(chan struct{}), done: make(chan struct{})}
 	pace := ingest.NewPace(spool)
 	w.runner = &ingest.Runner{Spool: spool, Pace: pace, Log: log,
 		Store: func(ctx context.Context) (transcript.Store, error) { return w.current(ctx) },
@@ -169,8 +170,10 @@ const recoverEvery = 3 * time.Second
 // recover takes in the spools of processes that have ended without doing so.
 func (w *Workspace) recover(ctx context.Context) {
 	told := map[string]bool{} // what stays unreadable is told once
+	var first sync.Once
 	for ctx.Err() == nil {
 		w.takeIn(ctx, told)
+		first.Do(func() { close(w.recovered) })
 		select {
 		case <-ctx.Done():
 		case <-time.After(recoverEvery):
@@ -357,11 +360,16 @@ func (w *Workspace) Close(ctx context.Context) error {
 	}
 }
 
-// finish waits until all that was recorded is taken in.
+// finish waits until all that was recorded, now or by a process that died, is
+// taken in.
 func (w *Workspace) finish(ctx context.Context) {
 	left := func() int { s := w.spool.Stats(); return s.Backlog + s.InFlight }
 	for left() > 0 && ctx.Err() == nil {
 		time.Sleep(pollStored)
+	}
+	select {
+	case <-w.recovered:
+	case <-ctx.Done():
 	}
 	if n := left(); n > 0 {
 		w.log.Warn("stop with exchanges left in the spool; the next start takes them in", "exchanges", n)

@@ -43,3 +43,21 @@ func Dollars(r *big.Rat) string {
 	digits, _ := r.FloatPrec()
 	return r.FloatString(digits)
 }
+
+// Of gives what so many tokens of plain input cost. The price must be known.
+func (p *Price) Of(inputTokens int64) *big.Rat {
+	n := new(big.Rat).SetFrac64(inputTokens, million)
+	return n.Mul(n, p.Input)
+}
+
+// Rounded writes an amount for eyes: to the cent, a smaller one to two digits
+// that say something.
+func Rounded(r *big.Rat) string {
+	for digits := 2; digits < 9; digits++ {
+		limit := new(big.Rat).SetFrac(big.NewInt(10), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil))
+		if r.Cmp(limit) >= 0 || r.Sign() == 0 {
+			return r.FloatString(digits)
+		}
+	}
+	return Dollars(r)
+}

@@ -101,3 +101,15 @@ func PriceRuns(ctx context.Context, r transcript.Reader, rows []RunRow, t *prici
 	}
 	return nil
 }
+
+// InputCost gives a function that tells what input tokens cost at the model of
+// an exchange, without a cache; "" where that is not known.
+func InputCost(t *pricing.Table) func(*transcript.Exchange, int64) string {
+	return func(e *transcript.Exchange, tokens int64) string {
+		p, ok := t.Price(e.URL, e.Model, e.ResponseModel)
+		if !ok || p.Input == nil {
+			return ""
+		}
+		return "$" + pricing.Rounded(p.Of(tokens))
+	}
+}

@@ -105,3 +105,20 @@ func (j *judging) step(e *transcript.Exchange) error {
 func (j *judging) continues(e, parent *transcript.Exchange) bool {
 	return parent != nil && !held(&e.Link) && e.Link.Shared > 0 && e.Link.Shared == parent.Link.OutLen && !j.continued[parent.ID]
 }
+
+// RefOf gives the short reference of an exchange of the run, "" of any other.
+func (r *Run) RefOf(exchange string) string {
+	if e := r.exchanges[exchange]; e != nil {
+		return Ref(e.N)
+	}
+	return ""
+}
+
+// AgentOf gives the id of the agent that an exchange of the run belongs to, ""
+// of a side call.
+func (r *Run) AgentOf(exchange string) string {
+	if e := r.exchanges[exchange]; e != nil {
+		return e.Link.Agent
+	}
+	return ""
+}

@@ -84,7 +84,7 @@ func (b *bench) count(ctx context.Context) (*counted, error) {
 
 // list counts what inspect lists.
 func (c *counted) list(ctx context.Context, inspect, db string) error {
-	cmd := exec.CommandContext(ctx, inspect, "--db", db, "--json", "ls", "--limit", "0")
+	cmd := exec.CommandContext(ctx, inspect, "--db", db, "--json", "ls", "--exchanges", "--limit", "0")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

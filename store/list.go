@@ -106,6 +106,9 @@ func (r *reader) exchangePage(ctx context.Context, f transcript.Filter, page int
 	if f.Run != "" {
 		add("run = ?", packID(f.Run))
 	}
+	if !f.Since.IsZero() {
+		add("started >= ?", f.Since.UnixNano())
+	}
 	switch f.Outcome {
 	case "":
 	case transcript.OK:

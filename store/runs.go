@@ -58,6 +58,15 @@ func (r *reader) listRuns(ctx context.Context, f transcript.RunFilter) ([]transc
 		add(`r.id IN (SELECT run FROM exchange WHERE model IN
 			(SELECT id FROM model WHERE instr(lower(asked), lower(?)) OR instr(lower(answered), lower(?))))`, f.Model, f.Model)
 	}
+	if f.Dialect != "" {
+		add("r.id IN (SELECT run FROM exchange WHERE model IN (SELECT id FROM model WHERE dialect = ?))", string(f.Dialect))
+	}
+	if f.Outcome != "" {
+		add("r.id IN (SELECT run FROM exchange WHERE outcome = ?)", string(f.Outcome))
+	}
+	if f.Tool != "" {
+		add("r.id IN (SELECT e.run FROM call c JOIN exchange e ON e.id = c.exchange WHERE instr(lower(c.name), lower(?)))", f.Tool)
+	}
 	if f.IDs != nil {
 		for _, id := range f.IDs {
 			args = append(args, packID(id))
@@ -113,6 +122,7 @@ type runSums struct {
 const (
 	ofRuns = "e.run IN (SELECT r.id FROM json_each(?) j JOIN run r ON r.n = j.value)"
 	noTake = "NOT EXISTS (SELECT 1 FROM take t WHERE t.exchange = e.id)"
+	path   = "substr(substr(e.url, instr(e.url, '://') + 3), max(1, instr(substr(e.url, instr(e.url, '://') + 3), '/')))"
 	isMain = "coalesce((SELECT main FROM agent a WHERE a.id = e.agent), 0)"
 )
 
@@ -192,7 +202,7 @@ func (s *runSums) models() error {
 func (s *runSums) topics() error {
 	var topic string
 	var lowest int64
-	return s.each(`SELECT e.run, iif(e.preview <> '', e.preview, e.method || ' ' || e.url), min((e.side * 2 + 1 - `+isMain+`) << 60 | e.n)
+	return s.each(`SELECT e.run, iif(e.preview <> '', e.preview, e.method || ' ' || `+path+`), min((e.side * 2 + 1 - `+isMain+`) << 60 | e.n)
 		FROM exchange e WHERE `+ofRuns+` GROUP BY e.run`,
 		func() []any { return []any{&topic, &lowest} },
 		func(sum *transcript.RunSum) { sum.Topic = topic })

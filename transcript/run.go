@@ -27,13 +27,16 @@ func (m *Marks) IsZero() bool { return m.Name == "" && m.Note == "" && len(m.Tag
 
 // RunFilter narrows a listing of runs. The zero RunFilter takes everything.
 type RunFilter struct {
-	Model  string    // part of the asked or answered model's name of one of its exchanges
-	Tag    string    // one of its tags
-	Since  time.Time // only runs of which an exchange began then or later
-	Pinned bool      // only pinned ones
-	IDs    []string  // only these; nil for all
-	Before int64     // only runs whose N is less; 0 for no bound
-	Limit  int       // 0 for no limit
+	Model   string  // part of the asked or answered model's name of one of its exchanges
+	Dialect Dialect // of one of its exchanges, like the next two
+	Outcome Outcome
+	Tool    string    // part of the name of a tool that it called
+	Tag     string    // one of its tags
+	Since   time.Time // only runs of which an exchange began then or later
+	Pinned  bool      // only pinned ones
+	IDs     []string  // only these; nil for all
+	Before  int64     // only runs whose N is less; 0 for no bound
+	Limit   int       // 0 for no limit
 }
 
 // RunSum is a run with what its exchanges come to.

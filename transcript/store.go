@@ -52,11 +52,12 @@ type Filter struct {
 	Run     string
 	Dialect Dialect
 	Outcome Outcome
-	Model   string // part of the asked or answered model's name
-	After   int64  // only exchanges whose N is greater
-	Before  int64  // only exchanges whose N is less; 0 for no bound
-	Limit   int    // 0 for no limit
-	Oldest  bool   // oldest first instead of newest first
+	Model   string    // part of the asked or answered model's name
+	Since   time.Time // only exchanges that began then or later
+	After   int64     // only exchanges whose N is greater
+	Before  int64     // only exchanges whose N is less; 0 for no bound
+	Limit   int       // 0 for no limit
+	Oldest  bool      // oldest first instead of newest first
 }
 
 // Agent is a chain of steps, each of which extends the history of the one

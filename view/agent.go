@@ -22,6 +22,7 @@ type Run struct {
 	exchanges map[string]*transcript.Exchange
 	calls     map[transcript.Place]*transcript.CallRow // by where the call is
 	takes     map[string]*transcript.Take              // by the exchange that was sent
+	tools     map[string][]string                      // names of those called, by exchange
 }
 
 // Agent is a chain of steps, with the branches that leave it.
@@ -54,6 +55,7 @@ type Step struct {
 	DurationMS   *float64           `json:"duration_ms"`
 	Model        string             `json:"model"`
 	Calls        int                `json:"calls"`
+	Tools        []string           `json:"tools"`   // that it called, in order
 	Results      int                `json:"results"` // that the request brought
 	Usage        *transcript.Usage  `json:"usage"`
 	CostUSD      *string            `json:"cost_usd"`

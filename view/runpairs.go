@@ -23,6 +23,7 @@ func (r *Run) pair(ctx context.Context, reader transcript.Reader, list []*transc
 	for i := range rows {
 		row := &rows[i]
 		r.calls[transcript.Place{Exchange: row.Exchange, Body: "response", At: row.At}] = row
+		r.tools[row.Exchange] = append(r.tools[row.Exchange], row.Name)
 		r.addPairs(row)
 		for _, res := range row.Results {
 			brought[res.Exchange]++

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/transcript"
@@ -141,7 +142,7 @@ func (t *Teller) compare(told *Told, now *request, before *past) []transcript.It
 	c := &told.Context
 	if before == nil {
 		c.New = l.InLen
-		return t.requests.items(now)
+		return systemFirst(t.requests.items(now))
 	}
 	if held(l) {
 		c.Kept, c.New = before.request.exchange.Link.OutLen, max(0, l.InLen-before.request.exchange.Link.OutLen)
@@ -154,8 +155,22 @@ func (t *Teller) compare(told *Told, now *request, before *past) []transcript.It
 	return t.provenance(c, now, before)
 }
 
+// systemFirst puts the system texts that stand beside the conversation before
+// it: where they are in a body is up to the client.
+func systemFirst(items []transcript.Item) []transcript.Item {
+	var first, rest []transcript.Item
+	for i := range items {
+		if member, _, _ := strings.Cut(strings.TrimPrefix(items[i].At, "/"), "/"); items[i].Kind == transcript.System && !isHistory(member) {
+			first = append(first, items[i])
+		} else {
+			rest = append(rest, items[i])
+		}
+	}
+	return append(first, rest...)
+}
+
 // held tells whether the provider holds the history that a request extends.
-func held(l *transcript.Link) bool { return l.By == "previous_response_id" || l.By == "conversation" }
+func held(l *transcript.Link) bool { return l.Held() }
 
 // provenance holds the whole of two steps against each other.
 func (t *Teller) provenance(c *Context, now *request, before *past) []transcript.Item {
@@ -202,7 +217,7 @@ func (t *Teller) setUp(told *Told, now *request, before *past) {
 		c.Tools = is.tools
 		return
 	}
-	if is == was {
+	if is == was || held(&now.exchange.Link) && len(is.tools) == 0 {
 		return
 	}
 	c.System = is.short.System != was.short.System

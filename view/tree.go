@@ -24,7 +24,7 @@ func NewRun(ctx context.Context, r transcript.Reader, run *transcript.Run, now t
 		return nil, fmt.Errorf("exchanges of %s: %w", RunRef(run.N), transcript.ErrNotFound)
 	}
 	v := &Run{RunRow: sums[0], Agents: []*Agent{}, Side: []SideCall{}, Pairs: []transcript.Pair{}, Lint: []lint.Finding{},
-		exchanges: map[string]*transcript.Exchange{}, calls: map[transcript.Place]*transcript.CallRow{}, takes: map[string]*transcript.Take{}}
+		exchanges: map[string]*transcript.Exchange{}, calls: map[transcript.Place]*transcript.CallRow{}, takes: map[string]*transcript.Take{}, tools: map[string][]string{}}
 	list, err := v.read(ctx, r)
 	if err != nil {
 		return nil, err
@@ -33,8 +33,11 @@ func NewRun(ctx context.Context, r transcript.Reader, run *transcript.Run, now t
 	if err != nil {
 		return nil, err
 	}
+	if err := v.pair(ctx, r, list); err != nil {
+		return nil, err
+	}
 	v.grow(list, agents)
-	return v, v.pair(ctx, r, list)
+	return v, nil
 }
 
 // read gives the exchanges of the run, oldest first.
@@ -93,6 +96,9 @@ func (r *Run) grow(list []*transcript.Exchange, agents []transcript.Agent) {
 		if a.Parent != nil {
 			if e := r.exchanges[a.Parent.Exchange]; e != nil {
 				a.ParentOf = e.Link.Agent
+			}
+			if row := r.calls[transcript.Place{Exchange: a.Parent.Exchange, Body: "response", At: a.Parent.At}]; row != nil {
+				a.ParentCall = &row.CallID
 			}
 		}
 	}
@@ -274,7 +280,10 @@ func (g *growth) step(t *twig, prefix string) *Step {
 	s := &Step{
 		N: t.step(), Ref: fmt.Sprintf("%s.%d", prefix, t.step()), Exchange: e.ID, ExchangeN: e.N, Outcome: e.Outcome, Complete: e.Complete,
 		StartedAt: t.attempts[0].StartedAt, Model: cmp.Or(e.ResponseModel, e.Model), Calls: e.Calls, Results: e.Results, Usage: e.Usage,
-		Preview: e.Preview, Link: Link{e.Link.By, e.Link.Evidence}, Parent: e.Link.Parent, exchange: e,
+		Tools: g.run.tools[e.ID], Preview: e.Preview, Link: Link{e.Link.By, e.Link.Evidence}, Parent: e.Link.Parent, exchange: e,
+	}
+	if s.Tools == nil {
+		s.Tools = []string{}
 	}
 	if prefix == "" {
 		s.Ref = Ref(e.N)

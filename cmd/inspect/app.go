@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -43,8 +44,9 @@ type console struct {
 // app is what the commands share.
 type app struct {
 	console
-	db   string
-	json bool
+	db         string
+	json       bool
+	pricesFile string
 }
 
 // open opens the database for reading.
@@ -93,8 +95,10 @@ func newRoot(a *app) *cobra.Command {
 		Short: "Read, check and replay what the recorder stored",
 		Long: `inspect reads the database that the recorder writes, also while it writes.
 
-References: x12 is an exchange by its number, x:last the latest, x:last~2 the
-one two before it; a unique part of an exchange's id works too.
+References: r12 is a run by its number, last the latest, last~2 the one two
+before it; r12.3 its third step, r12/a2.3 that of its second agent. x12 is an
+exchange, x:last the latest; t4 what a replay sent. A unique part of an id works
+too.
 
 Exit status: 0 fine, 1 something was found to be wrong, 2 wrong usage,
 3 not found.`,
@@ -110,7 +114,7 @@ Exit status: 0 fine, 1 something was found to be wrong, 2 wrong usage,
 	}
 	root.Version = workspace.Version()
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(newPrune(a), newReindex(a), newStats(a), newDoctor(a))
+	root.AddCommand(newPrune(a), newReindex(a), newStats(a), newDoctor(a), newLint(a))
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
@@ -119,7 +123,8 @@ Exit status: 0 fine, 1 something was found to be wrong, 2 wrong usage,
 	})
 	root.PersistentFlags().StringVar(&a.db, "db", "", "database file (default $RETAKE_DB, else $XDG_DATA_HOME/retake/retake.db)")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document")
-	root.AddCommand(newLs(a), newShow(a), newSearch(a), newExport(a), newReplay(a), newVerify(a), newWeb(a))
+	root.PersistentFlags().StringVar(&a.pricesFile, "prices", "", "your own prices (default $RETAKE_PRICES, else $XDG_CONFIG_HOME/retake/prices.json)")
+	root.AddCommand(newLs(a), newShow(a), newTree(a), newName(a), newTag(a), newUntag(a), newNote(a), newPin(a), newUnpin(a), newLink(a), newUnlink(a), newSearch(a), newExport(a), newReplay(a), newVerify(a), newWeb(a))
 	return root
 }
 
@@ -138,7 +143,7 @@ func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 
 func exitCode(err error) int {
 	switch {
-	case errors.As(err, new(usageError)), errors.Is(err, view.ErrBadRef), errors.Is(err, view.ErrAmbiguous):
+	case errors.As(err, new(usageError)), errors.Is(err, view.ErrBadRef), errors.Is(err, view.ErrAmbiguous), errors.Is(err, view.ErrIsRun):
 		return exitUsage
 	case errors.Is(err, transcript.ErrDamaged):
 		return exitFindings
@@ -154,7 +159,9 @@ func explain(err error) string {
 	case errors.Is(err, errFindings):
 		return ""
 	case errors.Is(err, view.ErrBadRef):
-		return err.Error() + `. Exchanges are named x12, x:last or by a part of their id; list them with "inspect ls"`
+		return err.Error() + `. Runs are named r12, last or by a part of their id ("inspect ls"), steps r12.3, exchanges x12 or x:last ("inspect ls --exchanges")`
+	case errors.Is(err, view.ErrIsRun):
+		return err.Error() + "; name one of its steps, such as " + firstStep(err) + `, or an exchange ("inspect tree" lists both)`
 	case errors.Is(err, view.ErrAmbiguous):
 		return err.Error() + `; give more of it, or its number from "inspect ls"`
 	case errors.Is(err, replay.ErrLossy), errors.Is(err, replay.ErrCut), errors.Is(err, replay.ErrUndecodable):
@@ -165,4 +172,11 @@ func explain(err error) string {
 		return err.Error() + "; a newer version of this program wrote it: update inspect"
 	}
 	return err.Error()
+}
+
+// firstStep gives the reference of a step of the run that an error names.
+func firstStep(err error) string {
+	_, ref, _ := strings.Cut(err.Error(), `"`)
+	ref, _, _ = strings.Cut(ref, `"`)
+	return ref + ".1"
 }

@@ -15,7 +15,7 @@ import (
 
 // line writes one line.
 func (p *printer) line(format string, args ...any) {
-	_, err := fmt.Fprintln(p.out, strings.TrimRight(fmt.Sprintf(format, args...), " "))
+	_, err := fmt.Fprintln(p.output(), strings.TrimRight(fmt.Sprintf(format, args...), " "))
 	if p.failed == nil {
 		p.failed = err
 	}
@@ -68,6 +68,15 @@ func (p *printer) prose(text string, indent, most int) (lines []string, more str
 		return all[:most], fmt.Sprintf("… %d more line%s, %s in all", left, plural(left), size(len(text)))
 	}
 	return all, ""
+}
+
+// wrap cuts a text of ours into lines of so many columns.
+func wrap(text string, columns int) []string {
+	if displaywidth.String(text) <= columns {
+		return []string{text}
+	}
+	lines, _ := twwarp.WrapStringWithSpaces(text, columns)
+	return lines
 }
 
 // split gives the lines of a recorded text, made harmless.

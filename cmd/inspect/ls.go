@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,62 +15,125 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
+// lsOptions are the flags of ls.
+type lsOptions struct {
+	exchanges, pinned                         bool
+	limit                                     int
+	model, dialect, outcome, tool, tag, since string
+}
+
 func newLs(a *app) *cobra.Command {
-	var f transcript.Filter
-	var dialect, outcome string
+	var o lsOptions
 	c := &cobra.Command{
 		Use:   "ls",
-		Short: "List exchanges, the newest last",
+		Short: "List runs, the newest last; with --exchanges the calls to models",
+		Long: `ls lists runs: what one task did, put together from the traffic. Counted are its
+steps (calls to the model, retries not counted), its tool calls, and what went
+wrong: tool results that are errors and steps that failed.
+
+Marks: * pinned, ~ still going on, ? calls are open and nobody went on,
+! its last step failed, - no step, only side calls such as model lists.`,
 		Example: `  inspect ls
-  inspect ls --outcome stream_error --limit 0
-  inspect ls --json | jq '.[].model'`,
+  inspect ls --model opus --since 2h
+  inspect ls --tag good --json | jq '.[].name'
+  inspect ls --exchanges --outcome stream_error --limit 0`,
 		Args: arguments(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error {
-			if f.Limit < 0 {
-				return usageError{fmt.Errorf("--limit is %d, must be 0 (all) or more", f.Limit)}
-			}
-			if err := oneOf("--dialect", dialect, dialects); err != nil {
-				return err
-			}
-			if err := oneOf("--outcome", outcome, outcomes); err != nil {
-				return err
-			}
-			f.Dialect, f.Outcome = transcript.Dialect(dialect), transcript.Outcome(outcome)
-			limit := f.Limit
-			if limit > 0 {
-				f.Limit++ // to know whether there are more
-			}
-			db, err := a.open()
-			if err != nil {
-				return err
-			}
-			defer db.Close()
-			a.tellWaiting()
-			rows, damaged := view.Rows(c.Context(), db, f)
-			if damaged != nil && !errors.Is(damaged, transcript.ErrDamaged) {
-				return damaged
-			}
-			more := limit > 0 && len(rows) > limit
-			if more {
-				rows = rows[:limit]
-			}
-			slices.Reverse(rows)
-			if more {
-				fmt.Fprintf(a.err, "inspect: the newest %d; --limit 0 lists all\n", limit)
-			}
-			if a.json {
-				err = a.printJSON(rows)
-			} else if len(rows) > 0 || damaged == nil {
-				err = a.printRows(c.Context(), db, rows)
-			}
-			return errors.Join(err, damaged)
-		},
+		RunE: func(c *cobra.Command, _ []string) error { return a.ls(c.Context(), &o) },
 	}
-	c.Flags().IntVar(&f.Limit, "limit", 50, "how many at most, 0 for all")
-	c.Flags().StringVar(&f.Model, "model", "", "only models whose name holds this")
-	c.Flags().StringVar(&dialect, "dialect", "", "only this dialect: "+strings.Join(dialects, ", "))
-	c.Flags().StringVar(&outcome, "outcome", "", "only this outcome:\n"+strings.Join(outcomes, ", "))
+	f := c.Flags()
+	f.BoolVarP(&o.exchanges, "exchanges", "x", false, "list exchanges instead of runs")
+	f.IntVar(&o.limit, "limit", 50, "how many at most, 0 for all")
+	f.StringVar(&o.model, "model", "", "only models whose name holds this")
+	f.StringVar(&o.dialect, "dialect", "", "only this dialect: "+strings.Join(dialects, ", "))
+	f.StringVar(&o.outcome, "outcome", "", "only where an exchange ended so:\n"+strings.Join(outcomes, ", "))
+	f.StringVar(&o.tool, "tool", "", "only runs that called a tool whose name holds this")
+	f.StringVar(&o.tag, "tag", "", "only runs with this tag")
+	f.StringVar(&o.since, "since", "", "only what happened since: 2h, 7d, 2026-03-01")
+	f.BoolVar(&o.pinned, "pinned", false, "only pinned runs")
 	return c
+}
+
+func (a *app) ls(ctx context.Context, o *lsOptions) error {
+	if err := o.check(); err != nil {
+		return usageError{err}
+	}
+	var since time.Time
+	if o.since != "" {
+		var err error
+		if since, err = moment(o.since, time.Now()); err != nil {
+			return usageError{fmt.Errorf("--since: %w", err)}
+		}
+	}
+	db, err := a.open()
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	a.tellWaiting()
+	if o.exchanges {
+		return a.lsExchanges(ctx, db, o, since)
+	}
+	return a.lsRuns(ctx, db, o, since)
+}
+
+func (o *lsOptions) check() error {
+	if o.limit < 0 {
+		return fmt.Errorf("--limit is %d, must be 0 (all) or more", o.limit)
+	}
+	if o.exchanges && (o.tool != "" || o.tag != "" || o.pinned) {
+		return errors.New("--tool, --tag and --pinned are about runs; leave --exchanges out")
+	}
+	return errors.Join(oneOf("--dialect", o.dialect, dialects), oneOf("--outcome", o.outcome, outcomes))
+}
+
+// more is the limit to ask for, to know whether there are more.
+func (o *lsOptions) more() int {
+	if o.limit == 0 {
+		return 0
+	}
+	return o.limit + 1
+}
+
+// newest leaves the newest of a list, newest first, and puts them in order.
+func newest[T any](a *app, list []T, limit int) []T {
+	if limit > 0 && len(list) > limit {
+		list = list[:limit]
+		fmt.Fprintf(a.err, "inspect: the newest %d; --limit 0 lists all\n", limit)
+	}
+	slices.Reverse(list)
+	return list
+}
+
+func (a *app) lsRuns(ctx context.Context, r transcript.Reader, o *lsOptions, since time.Time) error {
+	rows, err := view.Runs(ctx, r, transcript.RunFilter{Model: o.model, Dialect: transcript.Dialect(o.dialect), Outcome: transcript.Outcome(o.outcome),
+		Tool: o.tool, Tag: o.tag, Since: since, Pinned: o.pinned, Limit: o.more()}, time.Now())
+	if err != nil {
+		return err
+	}
+	rows = newest(a, rows, o.limit)
+	if a.json {
+		return a.printJSON(rows)
+	}
+	if len(rows) == 0 {
+		return a.nothing(ctx, r, "run")
+	}
+	return a.printRuns(rows)
+}
+
+func (a *app) lsExchanges(ctx context.Context, r transcript.Reader, o *lsOptions, since time.Time) error {
+	f := transcript.Filter{Model: o.model, Dialect: transcript.Dialect(o.dialect), Outcome: transcript.Outcome(o.outcome), Since: since, Limit: o.more()}
+	rows, damaged := view.Rows(ctx, r, f)
+	if damaged != nil && !errors.Is(damaged, transcript.ErrDamaged) {
+		return damaged
+	}
+	rows = newest(a, rows, o.limit)
+	var err error
+	if a.json {
+		err = a.printJSON(rows)
+	} else if len(rows) > 0 || damaged == nil {
+		err = a.printRows(ctx, r, rows)
+	}
+	return errors.Join(err, damaged)
 }
 
 var (
@@ -83,12 +147,104 @@ func oneOf(flag, value string, known []string) error {
 	if value == "" || slices.Contains(known, value) {
 		return nil
 	}
-	return usageError{fmt.Errorf("%s %q: want one of %s", flag, value, strings.Join(known, ", "))}
+	return fmt.Errorf("%s %q: want one of %s", flag, value, strings.Join(known, ", "))
+}
+
+// printRuns prints a table of runs. What names a run comes last: it takes the
+// room that the other columns leave.
+func (a *app) printRuns(rows []view.RunRow) error {
+	p := a.printer(false)
+	t := a.table("run", "mark", "started", "took", "model", "agents", "steps", "calls", "errors", "in", "out", "tags", "name")
+	t.narrow = []string{"agents", "out", "calls", "took", "in", "tags", "started"}
+	t.right = []string{"took", "agents", "steps", "calls", "errors", "in", "out"}
+	for i := range rows {
+		r := &rows[i]
+		in, out := "", ""
+		if r.Usage != nil {
+			in, out = a.tokens(r.Usage.InputTotal), a.tokens(r.Usage.Output)
+		}
+		agents := strconv.Itoa(r.Counts.Agents)
+		if a.terminal() && r.Counts.Agents < 2 {
+			agents = ""
+		}
+		calls, errs := strconv.Itoa(r.Counts.Calls), strconv.Itoa(r.Counts.Errors)
+		if a.terminal() {
+			calls, errs = count(r.Counts.Calls), count(r.Counts.Errors)
+		}
+		t.row(p.style(r.Ref(), bold), p.sign(r), a.time(r.StartedAt), a.took(r.DurationMS), modelsOf(r), agents, strconv.Itoa(r.Counts.Steps),
+			calls, p.style(errs, red), in, out, word(strings.Join(r.Tags, ",")), visible(r.Name))
+	}
+	return t.print()
+}
+
+// sign says in a character what is special about a run; in a pipe in a word.
+func (p *printer) sign(r *view.RunRow) string {
+	sign, style := "", dim
+	switch r.Status {
+	case view.Running:
+		sign, style = "~", yellow
+	case view.Unfinished:
+		sign, style = "?", yellow
+	case view.Broken:
+		sign, style = "!", red
+	case view.Aside:
+		sign = "-"
+	}
+	if !p.terminal() {
+		sign = string(r.Status)
+		if r.Pinned {
+			sign += ",pinned"
+		}
+		return sign
+	}
+	if r.Pinned {
+		return p.style("*", cyan) + p.style(sign, style)
+	}
+	return p.style(sign, style)
+}
+
+// modelsOf names the models of a run, as far as there is room.
+func modelsOf(r *view.RunRow) string {
+	switch len(r.Models) {
+	case 0:
+		return ""
+	case 1:
+		return cut(visible(r.Models[0]), 28)
+	}
+	return cut(visible(r.Models[0]), 24) + fmt.Sprintf(" +%d", len(r.Models)-1)
+}
+
+// tokens is short for eyes, whole for programs.
+func (a *app) tokens(n int64) string {
+	if !a.terminal() {
+		return strconv.FormatInt(n, 10)
+	}
+	return compact(n)
+}
+
+func compact(n int64) string {
+	switch {
+	case n < 1000:
+		return strconv.FormatInt(n, 10)
+	case n < 100_000:
+		return fmt.Sprintf("%.1f k", float64(n)/1e3)
+	case n < 1_000_000:
+		return fmt.Sprintf("%.0f k", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1f M", float64(n)/1e6)
+}
+
+// took is a duration, in a pipe in milliseconds.
+func (a *app) took(ms *float64) string {
+	if ms != nil && !a.terminal() {
+		return strconv.FormatFloat(*ms, 'f', 0, 64)
+	}
+	return duration(ms)
 }
 
 func (a *app) printRows(ctx context.Context, r transcript.Reader, rows []view.Row) error {
 	if len(rows) == 0 {
-		return a.nothing(ctx, r)
+		return a.nothing(ctx, r, "exchange")
 	}
 	p := a.printer(false)
 	t := a.table("ref", "time", "dialect", "model", "outcome", "calls", "results", "in", "out", "ms", "user")
@@ -113,16 +269,16 @@ func (a *app) printRows(ctx context.Context, r transcript.Reader, rows []view.Ro
 	return t.print()
 }
 
-// nothing says why a list is empty.
-func (a *app) nothing(ctx context.Context, r transcript.Reader) error {
+// nothing says why a list of runs or exchanges is empty.
+func (a *app) nothing(ctx context.Context, r transcript.Reader, noun string) error {
 	all, err := view.Rows(ctx, r, transcript.Filter{Limit: 1})
 	switch {
 	case err != nil:
 		return err
 	case len(all) > 0:
-		fmt.Fprintln(a.err, "inspect: no exchange fits the filter")
+		fmt.Fprintf(a.err, "inspect: no %s fits the filter\n", noun)
 	default:
-		fmt.Fprintln(a.err, "inspect: no exchanges; point an agent's base URL at the recorder (see recorder --help)")
+		fmt.Fprintf(a.err, "inspect: no %ss; point an agent's base URL at the recorder (see recorder --help)\n", noun)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -119,6 +120,7 @@ type table struct {
 	header []string
 	rows   [][]string
 	narrow []string // columns to leave out on a narrow terminal, first ones first
+	right  []string // columns of numbers
 }
 
 func (a *app) table(header ...string) *table { return &table{app: a, header: header} }
@@ -140,12 +142,18 @@ func (t *table) print() error {
 		return nil
 	}
 	t.fit(t.app.width())
+	align := make([]tw.Align, len(t.header))
+	for i, name := range t.header {
+		if align[i] = tw.AlignLeft; slices.Contains(t.right, name) {
+			align[i] = tw.AlignRight
+		}
+	}
 	none := tw.Border{Left: tw.Off, Right: tw.Off, Top: tw.Off, Bottom: tw.Off}
 	out := tablewriter.NewTable(t.app.out,
 		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{Borders: none, Settings: tw.Settings{Separators: tw.SeparatorsNone, Lines: tw.LinesNone}})),
 		tablewriter.WithPadding(tw.Padding{Left: "", Right: "  ", Overwrite: true}),
-		tablewriter.WithAlignment(tw.MakeAlign(len(t.header), tw.AlignLeft)),
-		tablewriter.WithHeaderAutoFormat(tw.Off), tablewriter.WithRowAutoWrap(tw.WrapNone), tablewriter.WithHeaderAlignment(tw.AlignLeft))
+		tablewriter.WithAlignment(align),
+		tablewriter.WithHeaderAutoFormat(tw.Off), tablewriter.WithRowAutoWrap(tw.WrapNone), tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{Global: tw.AlignLeft, PerColumn: align}))
 	out.Header(t.header)
 	for _, row := range t.rows {
 		if err := out.Append(row); err != nil {
@@ -199,9 +207,10 @@ type printer struct {
 	colours bool
 	columns int
 	full    bool
-	shown   string // reference of the exchange whose transcript is printed
-	cutOff  bool   // its answer is not complete
-	failed  error  // of the first write that did not work
+	shown   string    // reference of the exchange whose transcript is printed
+	cutOff  bool      // its answer is not complete
+	to      io.Writer // where lines go, if not to the app's output
+	failed  error     // of the first write that did not work
 }
 
 func (a *app) printer(full bool) *printer {

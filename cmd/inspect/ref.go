@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
@@ -23,13 +24,34 @@ var looksLikeCall = regexp.MustCompile(`^(call|toolu|functions|chatcmpl-tool|fc|
 // none.
 func (a *app) resolve(ctx context.Context, r transcript.Reader, ref string) (*transcript.Exchange, error) {
 	e, err := view.Resolve(ctx, r, ref)
+	return e, whatIsMissing(err, ref)
+}
+
+// resolveRun finds the run that ref means, or of the exchange that it means.
+func (a *app) resolveRun(ctx context.Context, r transcript.Reader, ref string) (*transcript.Run, error) {
+	run, err := view.ResolveRun(ctx, r, ref)
+	return run, whatIsMissing(err, ref)
+}
+
+// locate finds what ref means.
+func (a *app) locate(ctx context.Context, r transcript.Reader, ref string) (*view.Target, error) {
+	t, err := view.Locate(ctx, r, ref)
+	return t, whatIsMissing(err, ref)
+}
+
+// whatIsMissing says what to do about a reference that means nothing.
+func whatIsMissing(err error, ref string) error {
 	switch {
 	case errors.Is(err, view.ErrBadRef) && looksLikeCall.MatchString(ref):
-		return nil, notFound(fmt.Sprintf(`no exchange %q: that looks like a call id; "inspect ls" lists exchanges`, ref))
-	case errors.Is(err, transcript.ErrNotFound) && ref == "x:last":
-		return nil, notFound("nothing is recorded yet")
+		return notFound(fmt.Sprintf(`no exchange %q: that looks like a call id; "inspect search" finds it`, ref))
+	case errors.Is(err, view.ErrIsNoRun):
+		return notFound(ref + " belongs to no run")
+	case errors.Is(err, transcript.ErrNotFound) && (ref == "x:last" || ref == "last"):
+		return notFound("nothing is recorded yet")
+	case errors.Is(err, transcript.ErrNotFound) && (strings.HasPrefix(ref, "r") || strings.HasPrefix(ref, "last")):
+		return notFound(fmt.Sprintf(`no %q; "inspect ls --limit 0" lists all runs, "inspect tree" the steps of one`, ref))
 	case errors.Is(err, transcript.ErrNotFound):
-		return nil, notFound(fmt.Sprintf(`no exchange %q; "inspect ls --limit 0" lists them all`, ref))
+		return notFound(fmt.Sprintf(`no exchange %q; "inspect ls --exchanges --limit 0" lists them all`, ref))
 	}
-	return e, err
+	return err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,57 +12,79 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
+// showOptions are the flags of show.
+type showOptions struct{ full, agents, chunks bool }
+
 func newShow(a *app) *cobra.Command {
-	var full, chunks bool
+	var o showOptions
 	c := &cobra.Command{
 		Use:   "show [REF]",
-		Short: "Show an exchange as a transcript, each tool call with its result",
-		Long: `show prints everything that the model saw in an exchange, what it answered, and
+		Short: "Show a run step by step, or an exchange with all that the model saw",
+		Long: `show prints the transcript of a run, the latest one if none is named: step by
+step what is new in each, every tool call with its result. Agents that a call
+started are folded under it; --agents prints them in place, and branches too.
+
+Of an exchange it prints everything that the model saw, what it answered, and
 for each tool call the result with the same call id, also when a later request
 brought it. Calls without a result and results without a call are marked.`,
-		Example: `  inspect show x12
-  inspect show --full x:last
+		Example: `  inspect show
+  inspect show r12 --agents
+  inspect show r12.3 --full
+  inspect show x12
+  inspect show --json r12 | jq '.agents[0].steps[].outcome'
   inspect show --json x12 | jq '.pairs'`,
 		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			ref := "x:last"
+			ref := "last"
 			if len(args) > 0 {
 				ref = args[0]
 			}
-			db, err := a.open()
-			if err != nil {
-				return err
-			}
-			defer db.Close()
-			e, err := a.resolve(c.Context(), db, ref)
-			if err != nil {
-				return err
-			}
-			if a.json {
-				v, err := view.NewExchange(c.Context(), db, e)
-				if err != nil {
-					return err
-				}
-				if chunks {
-					v.AddChunks(e)
-				}
-				return a.printJSON(v)
-			}
-			t, err := view.NewTranscript(c.Context(), db, e)
-			if err != nil {
-				return err
-			}
-			p := a.printer(full)
-			p.transcript(t)
-			if e.Dialect == transcript.Unknown {
-				return errors.Join(p.raw(c.Context(), db, e), p.failed)
-			}
-			return p.failed
+			return a.show(c.Context(), ref, o)
 		},
 	}
-	c.Flags().BoolVar(&full, "full", false, "print long texts whole")
-	c.Flags().BoolVar(&chunks, "chunks", false, "with --json: the arrival time of each piece of the answer")
+	c.Flags().BoolVar(&o.full, "full", false, "print long texts whole, and all agents and branches")
+	c.Flags().BoolVarP(&o.agents, "agents", "a", false, "print sub-agents and branches in place")
+	c.Flags().BoolVar(&o.chunks, "chunks", false, "with --json, of an exchange: the arrival time of each piece of the answer")
 	return c
+}
+
+func (a *app) show(ctx context.Context, ref string, o showOptions) error {
+	db, err := a.open()
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	t, err := a.locate(ctx, db, ref)
+	if err != nil {
+		return err
+	}
+	if t.Run != nil && (t.Step == 0 || !a.json) {
+		return a.showRun(ctx, db, t, o.full, o.agents)
+	}
+	return a.showExchange(ctx, db, t.Exchange, o)
+}
+
+func (a *app) showExchange(ctx context.Context, r transcript.Reader, e *transcript.Exchange, o showOptions) error {
+	if a.json {
+		v, err := view.NewExchange(ctx, r, e)
+		if err != nil {
+			return err
+		}
+		if o.chunks {
+			v.AddChunks(e)
+		}
+		return a.printJSON(v)
+	}
+	t, err := view.NewTranscript(ctx, r, e)
+	if err != nil {
+		return err
+	}
+	p := a.printer(o.full)
+	p.transcript(t)
+	if e.Dialect == transcript.Unknown {
+		return errors.Join(p.raw(ctx, r, e), p.failed)
+	}
+	return p.failed
 }
 
 // How many lines of a text are shown without --full.
@@ -167,11 +190,11 @@ func usage(u *transcript.Usage) []string {
 	if u == nil {
 		return nil
 	}
-	in := fmt.Sprintf("%d in", u.InputTotal)
+	in := number(u.InputTotal) + " in"
 	if u.CacheRead > 0 && u.InputTotal > 0 {
 		in += fmt.Sprintf(" (%d %% cached)", 100*u.CacheRead/u.InputTotal)
 	}
-	out := fmt.Sprintf("%d out", u.Output)
+	out := number(u.Output) + " out"
 	if !u.Complete {
 		out = "at least " + out
 	}
@@ -214,17 +237,23 @@ func (p *printer) entry(e *view.Entry, inBatch bool) {
 }
 
 func (p *printer) said(label string, it *transcript.Item, most int, style string) {
+	text := itemText(it)
+	if it.Choice > 0 {
+		label = fmt.Sprintf("%s #%d", label, it.Choice)
+	}
+	p.labelled("  ", label, style, text, most)
+}
+
+// itemText is what there is to read of an item.
+func itemText(it *transcript.Item) string {
 	text := it.Text
 	if n := len(it.Parts); n > 0 {
 		text += fmt.Sprintf(" [+ %d part%s that %s not text]", n, plural(n), isAre(n))
 	}
 	if text == "" {
-		text = oneLine(string(it.Raw))
+		return oneLine(string(it.Raw))
 	}
-	if it.Choice > 0 {
-		label = fmt.Sprintf("%s #%d", label, it.Choice)
-	}
-	p.labelled("  ", label, style, text, most)
+	return text
 }
 
 // labelled prints a text behind its label, in at most so many lines.

@@ -139,7 +139,7 @@ func runSums(t *testing.T, s transcript.Store) {
 		Calls: 1, Failed: 0, Errors: 1, Results: 1, Usage: &transcript.Usage{InputTotal: 30, Output: 5, Total: 35, Complete: true},
 		Last: transcript.LastStep{N: last.N, Outcome: transcript.OK},
 	})
-	for _, f := range []transcript.RunFilter{{Model: "GPT-5-1"}, {Before: 2}, {Since: base, Limit: 1, Before: 2}} {
+	for _, f := range []transcript.RunFilter{{Model: "GPT-5-1"}, {Before: 2}, {Since: base, Limit: 1, Before: 2}, {Tool: "F"}, {Outcome: transcript.HTTPError}, {Dialect: transcript.Responses, Before: 2}} {
 		if got, err := s.Runs(t.Context(), f); err != nil || len(got) != 1 || got[0].N != 1 {
 			t.Errorf("%+v: %v, %v", f, got, err)
 		}

@@ -1,0 +1,334 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+// runPrinter prints a run step by step.
+type runPrinter struct {
+	*printer
+	run    *view.Run
+	teller *view.Teller
+	open   bool            // sub-agents and branches are printed, not only told of
+	margin string          // of what is printed inside something else
+	inside map[string]bool // agents that are being printed: what is recorded may go in circles
+}
+
+// showRun prints a run, one of its agents or one of its steps.
+func (a *app) showRun(ctx context.Context, r transcript.Reader, t *view.Target, full, open bool) error {
+	run, err := view.NewRun(ctx, r, t.Run, time.Now())
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(jsonOf(run, t))
+	}
+	buffered := bufio.NewWriterSize(a.out, 32<<10)
+	printing := a.printer(full)
+	printing.to = buffered
+	p := &runPrinter{printer: printing, run: run, teller: view.NewTeller(ctx, r, run), open: open || full, inside: map[string]bool{}}
+	switch {
+	case t.Step > 0:
+		err = p.step(t)
+	case t.Agent > 0:
+		p.runHeading()
+		err = p.agent(run.Agents[t.Agent-1])
+	default:
+		err = p.whole()
+	}
+	return errors.Join(err, buffered.Flush(), p.failed)
+}
+
+func jsonOf(run *view.Run, t *view.Target) any {
+	if t.Agent > 0 {
+		return run.Agents[t.Agent-1]
+	}
+	return run
+}
+
+// step prints one step.
+func (p *runPrinter) step(t *view.Target) error {
+	for _, s := range p.run.Agents[max(t.Agent, 1)-1].Steps {
+		if s.N != t.Step {
+			continue
+		}
+		told, err := p.teller.Tell(s)
+		if err != nil {
+			return err
+		}
+		p.runHeading()
+		p.told(told)
+		p.line("")
+		p.line("%s", p.style(fmt.Sprintf("all that the model saw: inspect show x%d", s.ExchangeN), dim))
+	}
+	return nil
+}
+
+// whole prints the main agents, with what hangs beside them.
+func (p *runPrinter) whole() error {
+	p.runHeading()
+	for i, a := range p.run.Main() {
+		if i > 0 {
+			p.rule("agent " + a.Ref + ", " + a.Evidence)
+		}
+		if err := p.agent(a); err != nil {
+			return err
+		}
+	}
+	if err := p.loose(); err != nil {
+		return err
+	}
+	p.sideCalls()
+	if n := p.run.Damaged; n > 0 {
+		p.line("")
+		p.line("%s", p.style(fmt.Sprintf("! %d exchange%s of this run cannot be read: the database is damaged there (inspect doctor)", n, plural(n)), red))
+	}
+	return nil
+}
+
+func (p *runPrinter) runHeading() {
+	r := p.run
+	facts := []string{word(strings.Join(r.Models, ", "))}
+	facts = append(facts, counted(r.Counts.Agents, "agent"), counted(r.Counts.Steps, "step"), counted(r.Counts.Calls, "call"))
+	errs := ""
+	if r.Counts.Errors > 0 {
+		errs = " · " + p.style(counted(r.Counts.Errors, "error"), red)
+	}
+	head := p.style(r.Ref(), bold)
+	name := cut(visible(oneLine(r.Name)), p.room(len(r.Ref())+2))
+	p.line("%s  %s", head, p.style(name, bold))
+	p.line("     %s%s%s", p.style(join(facts), dim), errs, p.statusWord())
+	facts = []string{p.time(r.StartedAt), duration(r.DurationMS)}
+	p.line("     %s", p.style(join(append(facts, usage(r.Usage)...)), dim))
+	marks := r.Tags
+	if r.Pinned {
+		marks = append([]string{"pinned"}, marks...)
+	}
+	if len(marks) > 0 {
+		p.line("     %s", p.style(word(strings.Join(marks, " · ")), cyan))
+	}
+	if r.Note != "" {
+		p.labelled("     ", "note", cyan, r.Note, linesSaid)
+	}
+}
+
+func (p *runPrinter) statusWord() string {
+	switch s := p.run.Status; s {
+	case view.Finished:
+		return ""
+	case view.Broken:
+		return " · " + p.style(string(s), red)
+	default:
+		return " · " + p.style(string(s), yellow)
+	}
+}
+
+func counted(n int, noun string) string {
+	return fmt.Sprintf("%s %s%s", number(int64(n)), noun, plural(n))
+}
+
+// agent prints the steps of an agent.
+func (p *runPrinter) agent(a *view.Agent) error {
+	if p.inside[a.ID] {
+		return nil
+	}
+	p.inside[a.ID] = true
+	defer delete(p.inside, a.ID)
+	if a.Role == "sub" {
+		p.put(p.style(fmt.Sprintf("sub-agent %s%s · %s", a.Ref, named(a), evidenceWord(a.Evidence)), cyan))
+	}
+	if err := p.branches(a, 0); err != nil {
+		return err
+	}
+	for _, s := range a.Steps {
+		told, err := p.teller.Tell(s)
+		if err != nil {
+			return err
+		}
+		p.told(told)
+		if err := p.under(told); err != nil {
+			return err
+		}
+		if err := p.branches(a, s.N); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// evidenceWord says in words by what an agent was found.
+func evidenceWord(evidence string) string {
+	switch evidence {
+	case "header":
+		return "named by its client"
+	case "prompt_match":
+		return "its prompt is what the call passed on"
+	}
+	return word(evidence)
+}
+
+// named gives what the client calls an agent: of long names their end.
+func named(a *view.Agent) string {
+	name := word(a.Key)
+	if i := strings.LastIndexAny(name, ":/"); i >= 0 {
+		name = name[i+1:]
+	}
+	if name == "" {
+		return ""
+	}
+	return " " + cut(name, 24)
+}
+
+// under prints the agents that a step's calls started.
+func (p *runPrinter) under(t *view.Told) error {
+	if !p.open {
+		return nil
+	}
+	for i := range t.Entries {
+		for _, a := range p.run.Under(t.Entries[i].Place) {
+			if err := p.nested(func() error { return p.agent(a) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// nested prints something inside something else.
+func (p *runPrinter) nested(f func() error) error {
+	margin := p.margin
+	if len(margin) < 8*4 { // deeper, there would be no room left
+		p.margin += p.style("│", dim) + "   "
+		p.columns -= 4
+		defer func() { p.columns += 4 }()
+	}
+	p.line("")
+	err := f()
+	p.margin = margin
+	return err
+}
+
+// branches tells of the branches that leave an agent after a step.
+func (p *runPrinter) branches(a *view.Agent, after int) error {
+	for _, b := range a.Branches {
+		if b.From != after {
+			continue
+		}
+		first := b.Steps[0]
+		what := fmt.Sprintf("⑂ also went on with x%d", first.ExchangeN)
+		if after == 0 {
+			what = fmt.Sprintf("⑂ also began with x%d", first.ExchangeN)
+		}
+		if b.Take != "" {
+			what = fmt.Sprintf("⑂ replayed as x%d, of %s", first.ExchangeN, b.Take)
+		}
+		what += ", " + counted(len(b.Steps), "step")
+		p.put(p.style("      "+what, cyan))
+		if !p.open {
+			continue
+		}
+		err := p.nested(func() error {
+			for _, s := range b.Steps {
+				told, err := p.teller.Tell(s)
+				if err != nil {
+					return err
+				}
+				p.told(told)
+				if err := p.under(told); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loose tells of sub-agents of which no call is known.
+func (p *runPrinter) loose() error {
+	for _, a := range p.run.Loose() {
+		p.line("")
+		p.put(p.style(fmt.Sprintf("⤷ sub-agent %s, %s, %s; the call that started it is not known", a.Ref, counted(len(a.Steps), "step"), evidenceWord(a.Evidence)), cyan))
+		if p.open {
+			if err := p.nested(func() error { return p.agent(a) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sidesShown is how many side calls are told one by one.
+const sidesShown = 5
+
+func (p *runPrinter) sideCalls() {
+	sides := p.run.Side
+	if len(sides) == 0 {
+		return
+	}
+	p.line("")
+	p.put(p.style(counted(len(sides), "side call")+": what the client asked beside the conversation", dim))
+	for _, c := range sides[:min(len(sides), sidesShown)] {
+		p.put(p.style(cut(sideLine(&c), p.columns-2), dim))
+	}
+	if more := len(sides) - sidesShown; more > 0 {
+		p.put(p.style(fmt.Sprintf("  … %d more; inspect tree %s lists all", more, p.run.Ref()), dim))
+	}
+}
+
+func sideLine(c *view.SideCall) string {
+	_, path, _ := strings.Cut(c.URL, "://")
+	if i := strings.IndexByte(path, '/'); i >= 0 {
+		path = path[i:]
+	}
+	facts := []string{word(c.Method + " " + path), word(c.Model)}
+	if c.Outcome != transcript.OK {
+		facts = append(facts, fmt.Sprintf("%s %d", c.Outcome, c.Status))
+	}
+	return fmt.Sprintf("  x%-5d %s", c.ExchangeN, join(append(facts, word(c.Preview))))
+}
+
+// put prints a line behind the margin.
+func (p *runPrinter) put(s string) { p.line("%s%s", p.margin, s) }
+
+// told prints a step.
+func (p *runPrinter) told(t *view.Told) {
+	p.put("")
+	s := p.stepPrinter(t)
+	s.context()
+	for i := range t.Entries {
+		s.entry(&t.Entries[i])
+	}
+	s.ending()
+}
+
+// widest gives the widest name of the tools that a step called.
+func widest(entries []view.Entry) int {
+	width := 0
+	for i := range entries {
+		if entries[i].Item.Kind == transcript.ToolCall {
+			width = max(width, len(word(entries[i].Item.Name)))
+		}
+	}
+	return min(width, 24)
+}
+
+// output is where a printer writes.
+func (p *printer) output() io.Writer {
+	if p.to != nil {
+		return p.to
+	}
+	return p.out
+}

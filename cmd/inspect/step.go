@@ -1,0 +1,402 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/clipperhouse/displaywidth"
+
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+// stepPrinter prints one step of a run. Its lines have a gutter with the number
+// of the step, then who speaks, then what is said.
+type stepPrinter struct {
+	*runPrinter
+	told     *view.Told
+	numbered bool // the number of the step is printed
+	names    int  // width of the names of tools
+}
+
+const gutterWidth = 6
+
+func (p *runPrinter) stepPrinter(t *view.Told) *stepPrinter {
+	return &stepPrinter{runPrinter: p, told: t, names: max(widest(t.Entries), labelWidth-2)}
+}
+
+// row prints a line behind the gutter, with a bar for what belongs to a call.
+func (s *stepPrinter) row(bar, text string) {
+	n := ""
+	if !s.numbered {
+		n, s.numbered = fmt.Sprint(s.told.Step.N), true
+	}
+	s.put(fmt.Sprintf("%s %s %s", s.style(fmt.Sprintf("%3s", n), bold), bar, text))
+}
+
+const noBar = " "
+
+func (s *stepPrinter) note(text, style string) {
+	for i, line := range wrap(text, s.room(gutterWidth)) {
+		if i > 0 {
+			line = "  " + line
+		}
+		s.row(noBar, s.style(line, style))
+	}
+}
+
+// context tells by what evidence the step is where it is, if that is not plain
+// to see, and what became of the history before.
+func (s *stepPrinter) context() {
+	step, c := s.told.Step, &s.told.Context
+	if len(step.Attempts) > 1 {
+		s.attempts()
+	}
+	if s.told.Missing {
+		s.note("! the history before this request was not recorded", red)
+	}
+	if s.told.Lost != "" {
+		s.note("! what this step builds on, or a part of it, "+lostWord(s.told.Lost), red)
+	}
+	if by := step.Link.By; by != "" && by != "history" && by != "attempt" {
+		s.note(join([]string{"by " + strings.ReplaceAll(by, "_", " "), word(step.Link.Evidence)}), dim)
+	}
+	if len(c.Tools) > 0 {
+		s.row(noBar, s.style(cut("tools "+word(strings.Join(c.Tools, ", ")), s.room(gutterWidth)), dim))
+	}
+	if c.System {
+		s.note("! the system prompt is another one than in the step before", yellow)
+	}
+	if len(c.ToolsAdded)+len(c.ToolsRemoved) > 0 {
+		s.note("! tools "+word(changes(c.ToolsAdded, c.ToolsRemoved)), yellow)
+	}
+	if c.Rewritten+c.Dropped > 0 {
+		s.history()
+	}
+}
+
+func lostWord(why string) string {
+	if why == view.Damaged {
+		return "is damaged in the database"
+	}
+	return "was pruned"
+}
+
+func changes(added, removed []string) string {
+	var parts []string
+	for _, name := range added {
+		parts = append(parts, "+"+name)
+	}
+	for _, name := range removed {
+		parts = append(parts, "−"+name)
+	}
+	return strings.Join(parts, " ")
+}
+
+// attempts tells of the attempts at a step before the last one.
+func (s *stepPrinter) attempts() {
+	all := s.told.Step.Attempts
+	var failed []string
+	for _, a := range all[:len(all)-1] {
+		why := string(a.Outcome)
+		if a.Status >= 400 {
+			why = fmt.Sprint(a.Status)
+		}
+		failed = append(failed, fmt.Sprintf("x%d %s", a.ExchangeN, why))
+	}
+	s.note(fmt.Sprintf("%d attempts; before this one failed %s", len(all), strings.Join(failed, ", ")), yellow)
+}
+
+// changesShown is how many changes of the history are shown without --full.
+const changesShown = 4
+
+// history tells what was rewritten and dropped.
+func (s *stepPrinter) history() {
+	c := &s.told.Context
+	s.note(fmt.Sprintf("! history edited: %d kept, %d new, %d rewritten, %d dropped", c.Kept, c.New, c.Rewritten, c.Dropped), yellow)
+	shown := c.Changes
+	if !s.full && len(shown) > changesShown {
+		shown = shown[:changesShown]
+	}
+	for i := range shown {
+		was := &shown[i].Was
+		line := fmt.Sprintf("  %-9s %s %s", shown[i].Origin, kindOf(was), gist(was))
+		if now := shown[i].Now; now != nil {
+			line = fmt.Sprintf("  %-9s %s %s  →  %s", shown[i].Origin, kindOf(was), cut(gist(was), s.room(gutterWidth)/2-16), gist(now))
+		}
+		s.row(noBar, s.style(cut(line, s.room(gutterWidth)), dim))
+	}
+	if more := len(c.Changes) - len(shown); more > 0 {
+		s.row(noBar, s.style(fmt.Sprintf("  … %d more", more), dim))
+	}
+}
+
+func kindOf(it *transcript.Item) string {
+	if it.Kind == transcript.MessageItem {
+		return word(it.Role)
+	}
+	return strings.ReplaceAll(string(it.Kind), "_", " ")
+}
+
+// gist is an item in a line.
+func gist(it *transcript.Item) string {
+	if it.Kind == transcript.ToolCall {
+		return word(it.Name + " " + it.ArgumentsRaw)
+	}
+	return word(head(it.Text, 400))
+}
+
+func head(s string, n int) string {
+	if len(s) > n {
+		return strings.ToValidUTF8(s[:n], "")
+	}
+	return s
+}
+
+func (s *stepPrinter) entry(e *view.Entry) {
+	it := &e.Item
+	switch it.Kind {
+	case transcript.ToolCall:
+		s.call(e)
+	case transcript.ToolResult:
+		s.result(e)
+	case transcript.Reasoning:
+		s.said("reasoning", it, linesQuiet, dim)
+	case transcript.System:
+		s.said(it.Role, it, linesQuiet, dim)
+	case transcript.MessageItem:
+		style := bold
+		if it.Role == "assistant" {
+			style = green
+		}
+		s.said(it.Role, it, linesSaid, style)
+	default:
+		s.said(string(it.Kind), it, linesQuiet, yellow)
+	}
+}
+
+// said prints a text behind who said it. What a client put into a user's
+// message by itself is told in short.
+func (s *stepPrinter) said(label string, it *transcript.Item, most int, style string) {
+	if label == "" {
+		label = string(it.Kind)
+	}
+	if it.Choice > 0 {
+		label = fmt.Sprintf("%s #%d", label, it.Choice)
+	}
+	text, added := itemText(it), 0
+	if it.Role == "user" && it.Kind == transcript.MessageItem && !s.full {
+		if said := transcript.Said(it.Text); said != "" && len(it.Parts) == 0 {
+			text, added = said, len(it.Text)-len(said)
+		} else if said == "" && it.Text != "" {
+			most, style = linesQuiet, dim
+		}
+	}
+	if most == linesQuiet && !s.full {
+		s.quiet(label, it, text, style)
+		return
+	}
+	lines, more := s.prose(strings.TrimLeft(text, "\n"), gutterWidth+labelWidth, most)
+	for i, line := range lines {
+		who := ""
+		if i == 0 {
+			who = word(label)
+		}
+		s.row(noBar, s.style(fmt.Sprintf("%-*s", labelWidth, who), style)+line)
+	}
+	if added > shortAddition && more == "" {
+		more = "+ " + size(added) + " that the client added"
+	}
+	if more != "" {
+		s.row(noBar, strings.Repeat(" ", labelWidth)+s.style(more, dim))
+	}
+}
+
+// shortAddition is how much a client may add without being told of: tags, white
+// space.
+const shortAddition = 40
+
+// quiet prints a text in one line, with its size if that is not all of it.
+func (s *stepPrinter) quiet(label string, it *transcript.Item, text, style string) {
+	room := s.room(gutterWidth + labelWidth)
+	line := word(head(text, 4*room))
+	if it.Kind == transcript.Reasoning && it.Text == "" {
+		line = "not shown by the provider, " + size(len(it.Raw))
+	} else if len(text) > len(line) || displaywidth.String(line) > room {
+		end := "  " + size(len(text))
+		line = cut(line, room-len(end)) + end
+	}
+	s.row(noBar, s.style(fmt.Sprintf("%-*s", labelWidth, word(label)), style)+s.style(line, dim))
+}
+
+// oneLineFrom is how wide a terminal must be for a call and its result to
+// stand on one line.
+const oneLineFrom = 110
+
+// call prints a call with what came of it.
+func (s *stepPrinter) call(e *view.Entry) {
+	bar := s.bar(e)
+	name := fmt.Sprintf("%-*s", s.names, cut(word(e.Item.Name), s.names))
+	args := e.Item.ArgumentsRaw
+	if args == "" {
+		args = "{}"
+	}
+	mark, style, facts, text := s.verdict(e)
+	id := shortID(e.Item.CallID)
+	switch {
+	case s.full:
+		s.row(bar, join([]string{s.style(name, cyan), s.style(word(e.Item.CallID), dim)}))
+		s.block(bar, args)
+		s.row(bar, s.style(mark, style)+" "+s.style(facts, dim))
+		s.block(bar, text)
+	case s.columns >= oneLineFrom:
+		room := s.room(gutterWidth + s.names + 2 + 14 + 2 + 8 + 2 + 9 + 2)
+		left := room * 45 / 100
+		behind := s.style(pad(mark, 9), style) + "  " + cut(word(head(text, 400)), room-left-max(0, displaywidth.String(mark)-9))
+		s.row(bar, fmt.Sprintf("%s  %s  %s  %s  %s", s.style(name, cyan), s.style(pad(id, 14), dim), pad(cut(word(head(args, 400)), left), left),
+			s.style(padLeft(duration(latencyOf(e)), 8), dim), behind))
+	default:
+		s.row(bar, fmt.Sprintf("%s  %s  %s", s.style(name, cyan), s.style(id, dim), cut(word(head(args, 400)), s.room(gutterWidth+s.names+4+displaywidth.String(id)))))
+		line := "  " + join([]string{mark, duration(latencyOf(e))})
+		s.row(bar, s.style(line, style)+"  "+cut(word(head(text, 400)), s.room(gutterWidth+displaywidth.String(line)+2)))
+	}
+	s.beside(e, bar)
+}
+
+func latencyOf(e *view.Entry) *float64 {
+	if e.Pair == nil {
+		return nil
+	}
+	return e.Pair.LatencyMS
+}
+
+func pad(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-displaywidth.String(s)))
+}
+
+func padLeft(s string, width int) string {
+	return strings.Repeat(" ", max(0, width-displaywidth.String(s))) + s
+}
+
+// shortID keeps the beginning and the end of a call id: the ends differ.
+func shortID(id string) string {
+	id = word(id)
+	if r := []rune(id); len(r) > 14 {
+		return string(r[:9]) + "…" + string(r[len(r)-4:])
+	}
+	return id
+}
+
+// block prints a text whole.
+func (s *stepPrinter) block(bar, text string) {
+	for _, line := range split(text) {
+		s.row(bar, "  "+line)
+	}
+}
+
+// verdict says what came of a call: in a mark, facts, and the result's text.
+func (s *stepPrinter) verdict(e *view.Entry) (mark, style, facts, text string) {
+	pair := e.Pair
+	switch {
+	case pair == nil && e.Item.ServerSide:
+		return "provider", dim, "run by the provider", ""
+	case pair == nil || pair.State == transcript.Unanswered:
+		return "! unanswered", red, "", s.unanswered(e)
+	}
+	if e.Result != nil {
+		text = resultText(e.Result)
+		mark = size(len(e.Result.Text))
+	}
+	facts = join([]string{mark, duration(pair.LatencyMS), "in " + e.ResultSource})
+	if pair.IsError {
+		return "✗ error", red, facts, text
+	}
+	return "✓ " + mark, green, facts, text
+}
+
+func (s *stepPrinter) unanswered(e *view.Entry) string {
+	step := s.told.Step
+	switch {
+	case !step.Complete:
+		return "the answer was cut off"
+	case s.run.Status == view.Running:
+		return "no later request has brought a result yet"
+	}
+	return "no request ever brought a result"
+}
+
+func (s *stepPrinter) bar(e *view.Entry) string {
+	if e.Pair != nil && (e.Pair.State != transcript.Paired || e.Pair.IsError) {
+		return s.style("▌", red)
+	}
+	return s.style("▌", cyan)
+}
+
+// beside prints what hangs at a call.
+func (s *stepPrinter) beside(e *view.Entry, bar string) {
+	if e.Pair != nil && e.Pair.By != "" && e.Pair.By != "id" {
+		s.row(bar, s.style("  joined by "+e.Pair.By, dim))
+	}
+	if len(e.AlsoIn) > 0 {
+		s.row(bar, s.style("  another result in "+strings.Join(e.AlsoIn, ", "), dim))
+	}
+	for _, a := range s.run.Under(e.Place) {
+		s.row(bar, s.style(cut(fmt.Sprintf("  ⤷ sub-agent %s, %s, %s", a.Ref, counted(len(a.Steps), "step"), evidenceWord(a.Evidence)), s.room(gutterWidth)), cyan))
+	}
+}
+
+// result prints a result that does not stand beside its call.
+func (s *stepPrinter) result(e *view.Entry) {
+	why, style, bar := "! result without a call", red, s.style("▌", red)
+	if e.Pair != nil {
+		switch e.Pair.State {
+		case transcript.Duplicate:
+			why = "! a second result for a call that has one"
+		case transcript.Paired:
+			why, style, bar = "result of a call of another line: "+word(e.Pair.Name), dim, s.style("▌", cyan)
+		}
+	}
+	s.row(bar, fmt.Sprintf("%s  %s", s.style(shortID(e.Item.CallID), dim), s.style(why, style)))
+	if s.full {
+		s.block(bar, resultText(&e.Item))
+		return
+	}
+	s.row(bar, "  "+cut(word(head(resultText(&e.Item), 400)), s.room(gutterWidth+2)))
+}
+
+// ending prints what the step cost and how it ended.
+func (s *stepPrinter) ending() {
+	step := s.told.Step
+	facts := []string{fmt.Sprintf("x%d", step.ExchangeN), duration(step.DurationMS)}
+	facts = append(facts, usage(step.Usage)...)
+	if asked, answered := step.Models(); len(s.run.Models) > 1 {
+		facts = append(facts, word(asked))
+		if answered != asked && answered != "" {
+			facts = append(facts, "answered by "+word(answered))
+		}
+	}
+	if step.FinishReason != nil {
+		facts = append(facts, word(*step.FinishReason))
+	}
+	if step.Failed() {
+		last := step.Attempts[len(step.Attempts)-1]
+		s.note("✗ "+failure(&last), red)
+	} else if !step.Complete {
+		s.note("! the answer is not complete", red)
+	}
+	for _, w := range s.told.Warnings {
+		s.note("note: "+word(w), yellow)
+	}
+	s.row(noBar, s.style(cut(join(facts), s.room(gutterWidth)), dim))
+}
+
+func failure(a *view.Attempt) string {
+	what := string(a.Outcome)
+	if a.Status >= 400 {
+		what += fmt.Sprintf(" %d", a.Status)
+	}
+	if a.Error != nil {
+		what += ": " + word(join([]string{a.Error.Type, a.Error.Code, a.Error.Message}))
+	}
+	return what
+}

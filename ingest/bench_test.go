@@ -38,25 +38,27 @@ func BenchmarkCommit_Small(b *testing.B) {
 
 // BenchmarkCommit_Growing commits runs of 200 steps, 20 KB at first and 2.5 KB
 // new each time: a call with its result and the text around it. Alone, each step
-// is committed by itself; together, one step each of eight such runs.
+// is committed by itself; queued, eight steps of a run at once; together, one
+// step each of eight runs.
 func BenchmarkCommit_Growing(b *testing.B) {
 	for _, a := range []agent{chatAgent{}, messagesAgent{}, responsesAgent{}} {
-		for name, runs := range map[string]int{"alone": 1, "together": 8} {
-			b.Run(strings.Trim(a.path(), "/")+"/"+name, func(b *testing.B) {
+		for _, mode := range []struct {
+			name         string
+			runs, queued int
+		}{{"alone", 1, 1}, {"queued", 1, 8}, {"together", 8, 1}} {
+			b.Run(strings.Trim(a.path(), "/")+"/"+mode.name, func(b *testing.B) {
 				db, w := benchStore(b), newWords(2)
-				histories := make([]bytes.Buffer, runs)
+				histories := make([]bytes.Buffer, mode.runs)
 				n := 0
-				commits(b, runs, func() []*transcript.Capture {
-					step := n / runs % 200
-					captures := make([]*transcript.Capture, runs)
-					for i := range captures {
-						h := &histories[i]
-						if step == 0 {
+				commits(b, mode.runs*mode.queued, func() (captures []*transcript.Capture) {
+					for range mode.runs * mode.queued {
+						h := &histories[n%mode.runs]
+						if n/mode.runs%200 == 0 {
 							h.Reset()
 							h.WriteString(a.begin(w))
 						}
 						request := h.String() + a.end()
-						captures[i] = capture(n, a.path(), request, a.step(h, w, n))
+						captures = append(captures, capture(n, a.path(), request, a.step(h, w, n)))
 						n++
 					}
 					return captures

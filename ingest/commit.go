@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/transcript"
@@ -25,9 +26,13 @@ func Commit(ctx context.Context, store transcript.Store, captures []*transcript.
 	return new(Committer).Commit(ctx, store, captures)
 }
 
-// Commit decodes captures and stores them in one transaction, in the order
+// putMost is how long a transaction takes in exchanges before it ends and
+// another begins: others write too.
+const putMost = 15 * time.Millisecond
+
+// Commit decodes captures and stores them in few transactions, in the order
 // given. What is stored already is left as it is. It returns the exchanges that
-// are new.
+// are new, those that were stored before an error too.
 func (c *Committer) Commit(ctx context.Context, store transcript.Store, captures []*transcript.Capture) ([]*transcript.Exchange, error) {
 	batch := make([]*decoded, len(captures))
 	for i := range captures {
@@ -40,27 +45,42 @@ func (c *Committer) Commit(ctx context.Context, store transcript.Store, captures
 		}
 	}()
 	var stored []*transcript.Exchange
-	err := store.Update(ctx, func(tx transcript.Tx) error {
-		stored = stored[:0]
+	for left := batch; len(left) > 0; {
+		some, done, err := putSome(ctx, store, left)
+		if err != nil {
+			return stored, err
+		}
+		stored, left = append(stored, some...), left[done:]
+	}
+	return stored, nil
+}
+
+// putSome stores the first of a batch in one transaction and says how many that
+// were.
+func putSome(ctx context.Context, store transcript.Store, batch []*decoded) (stored []*transcript.Exchange, done int, err error) {
+	err = store.Update(ctx, func(tx transcript.Tx) error {
+		began := time.Now()
 		for _, d := range batch {
 			known, err := tx.HasExchange(d.exchange.ID)
 			if err != nil {
 				return err
 			}
-			if known {
-				continue
+			if !known {
+				if err := put(ctx, tx, d); err != nil {
+					return fmt.Errorf("store exchange %s: %w", d.exchange.ID, err)
+				}
+				stored = append(stored, d.exchange)
 			}
-			if err := put(ctx, tx, d); err != nil {
-				return fmt.Errorf("store exchange %s: %w", d.exchange.ID, err)
+			if done++; time.Since(began) >= putMost {
+				break
 			}
-			stored = append(stored, d.exchange)
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return stored, nil
+	return stored, done, nil
 }
 
 func put(ctx context.Context, tx transcript.Tx, d *decoded) error {

@@ -143,12 +143,14 @@ func (r *Runner) commit(ctx context.Context, group []*recorder.Record) ([]*trans
 	for i := range group {
 		captures[i] = &group[i].Capture
 	}
+	var all []*transcript.Exchange
 	for wait := retryFirst; ; wait = min(2*wait, retryMost) {
 		stored, err := r.try(ctx, captures)
+		all = append(all, stored...)
 		if err == nil {
-			r.committed.Add(int64(len(stored)))
+			r.committed.Add(int64(len(all)))
 			r.release(group)
-			return stored, true
+			return all, true
 		}
 		if ctx.Err() != nil {
 			return nil, false
@@ -169,11 +171,10 @@ func (r *Runner) try(ctx context.Context, captures []*transcript.Capture) ([]*tr
 		return nil, err
 	}
 	stored, err := r.committer.Commit(ctx, store, captures)
-	if err != nil {
-		return nil, err
-	}
-	if r.Still != nil {
-		err = r.Still(store)
+	if err == nil && r.Still != nil {
+		if err = r.Still(store); err != nil {
+			return nil, err // nothing of it is where it should be
+		}
 	}
 	return stored, err
 }

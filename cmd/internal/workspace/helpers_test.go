@@ -9,7 +9,7 @@ import (
 	_ "github.com/mattn/go-sqlite3" // a foreign process that holds the database
 )
 
-func mustURL(t *testing.T, s string) *url.URL {
+func mustURL(t testing.TB, s string) *url.URL {
 	t.Helper()
 	u, err := url.Parse(s)
 	if err != nil {

@@ -1,0 +1,145 @@
+package workspace_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+const (
+	floodFor    = 25 * time.Second
+	floodRate   = 100 // requests a second
+	floodAgents = 16
+	floodBody   = 200_000
+)
+
+// BenchmarkBacklog sends distinct bodies of 200 KB through a recorder, 100 a
+// second for 25 seconds over 16 connections, while somebody else writes to the
+// database too. It tells how long after the end the spool was empty, and how
+// long the other writer waited. It runs once, whatever b.N.
+func BenchmarkBacklog(b *testing.B) {
+	w, err := workspace.OpenSpool(filepath.Join(b.TempDir(), "t.db"), slog.New(slog.DiscardHandler))
+	if err != nil {
+		b.Fatal(err)
+	}
+	w.Start(nil)
+	defer w.Close(context.Background())
+	upstream := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = io.WriteString(rw, `{"id":"chatcmpl-1","object":"chat.completion","model":"m-1","choices":[{"index":0,"message":{"role":"assistant","content":"Yes."},"finish_reason":"stop"}]}`)
+	}))
+	defer upstream.Close()
+	o := w.Recording()
+	u := mustURL(b, upstream.URL)
+	o.Upstreams = []recorder.Upstream{{URL: u}}
+	proxy, err := recorder.NewProxy(o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	server := httptest.NewServer(proxy)
+	defer server.Close()
+
+	ctx, stop := context.WithCancel(b.Context())
+	var waits []time.Duration
+	var most int
+	var beside sync.WaitGroup
+	beside.Go(func() { waits, most = writeBeside(ctx, w) })
+	flood(b, server.URL+"/v1/chat/completions")
+	ended := time.Now()
+	left := w.Recording().Spool.Stats().Backlog
+	for w.Recording().Spool.Stats().Backlog > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	b.ReportMetric(time.Since(ended).Seconds(), "drain-s")
+	b.ReportMetric(float64(left), "left-at-end")
+	stop()
+	beside.Wait()
+	b.ReportMetric(float64(most), "backlog-most")
+	slices.Sort(waits)
+	b.ReportMetric(float64(waits[len(waits)/2].Microseconds())/1000, "wait-p50-ms")
+	b.ReportMetric(float64(waits[len(waits)*99/100].Microseconds())/1000, "wait-p99-ms")
+	b.ReportMetric(float64(waits[len(waits)-1].Microseconds())/1000, "wait-most-ms")
+	s := w.Recording().Spool.Stats()
+	b.ReportMetric(float64(s.Lossy+s.Lost), "lossy")
+	b.ReportMetric(0, "ns/op")
+}
+
+// writeBeside notes how long small transactions take, and how many exchanges
+// waited in the spool at most.
+func writeBeside(ctx context.Context, w *workspace.Workspace) (waits []time.Duration, most int) {
+	for ; ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
+		db := w.Store()
+		if db == nil {
+			continue
+		}
+		most = max(most, w.Recording().Spool.Stats().Backlog)
+		began := time.Now()
+		err := db.Update(ctx, func(tx transcript.Tx) error { return tx.SetNote("beside", began.String()) })
+		if err == nil {
+			waits = append(waits, time.Since(began))
+		}
+	}
+	return waits, most
+}
+
+// flood sends requests at an even pace.
+func flood(b *testing.B, url string) {
+	tickets := make(chan int, floodAgents)
+	var all sync.WaitGroup
+	for range floodAgents {
+		all.Go(func() {
+			for n := range tickets {
+				resp, err := http.Post(url, "application/json", bytes.NewReader(distinct(uint64(n))))
+				if err != nil {
+					b.Error(err)
+					continue
+				}
+				_, _ = io.Copy(io.Discard, resp.Body)
+				resp.Body.Close()
+			}
+		})
+	}
+	tick := time.NewTicker(time.Second / floodRate)
+	defer tick.Stop()
+	for n := range int(floodFor.Seconds()) * floodRate {
+		<-tick.C
+		tickets <- n
+	}
+	close(tickets)
+	all.Wait()
+}
+
+// distinct makes a request that shares no message with any other.
+func distinct(seed uint64) []byte {
+	random := rand.New(rand.NewPCG(seed, 7))
+	var out bytes.Buffer
+	out.WriteString(`{"model":"m","messages":[{"role":"system","content":"You are a coding agent."}`)
+	for n := 0; out.Len() < floodBody; n++ {
+		fmt.Fprintf(&out, `,{"role":"%s","content":"`, []string{"user", "assistant"}[n%2])
+		for end := out.Len() + 2500; out.Len() < end; {
+			out.WriteString(syllables[random.IntN(len(syllables))])
+			if random.IntN(3) == 0 {
+				out.WriteByte(' ')
+			}
+		}
+		out.WriteString(`"}`)
+	}
+	out.WriteString(`]}`)
+	return out.Bytes()
+}
+
+var syllables = []string{"re", "tur", "func", "err", "nil", "ing", "st", "or", "val", "ue", "in", "dex", "map", "key", "if", "for", "the", "of", "con", "text", "na", "me", "file", "path", "a", "0", "1", "2", "()", "{}", "=", "\\n"}

@@ -138,6 +138,7 @@ func (w *walker) input(s Step, before *line) *history {
 	if before != nil && before.history != nil && w.continues(s, before) {
 		w.history, before.history = before.history, nil
 		if !heldByProvider(w.turn) {
+			w.sentBack(items[:known], before, s.New)
 			items, known = items[known:], 0
 		}
 	} else {
@@ -151,6 +152,19 @@ func (w *walker) input(s Step, before *line) *history {
 	w.silent = false
 	h.endOfInput(w)
 	return h
+}
+
+// sentBack notes where the calls of the answer before stand in this request: it is
+// here that their results are missed.
+func (w *walker) sentBack(known []*transcript.Item, before *line, isNew bool) {
+	if !isNew {
+		known = known[knownItems(known, before.step.Link.InLen):]
+	}
+	for _, it := range known {
+		if open := w.history.byID[it.CallID]; it.Kind == transcript.ToolCall && len(open) > 0 {
+			open[len(open)-1].at = w.in(it.At)
+		}
+	}
 }
 
 // continues tells whether the state behind the step before is the history of

@@ -1,5 +1,6 @@
 # Targets: build, demo, test, check, bench. See README.md.
-TAGS := sqlite_fts5
+# nomsgpack: a codec that gin brings along and nobody here needs, a quarter of the program
+TAGS := sqlite_fts5,nomsgpack
 GO   := go
 
 .PHONY: build demo test check bench fuzz clean

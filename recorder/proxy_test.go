@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -132,5 +133,23 @@ func TestProxy_RelaysAndRecords(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// An exchange that has just ended is not given yet: the agent's next request
+// goes first.
+func TestSpool_LetsExchangesRest(t *testing.T) {
+	up, _ := okUpstream(t)
+	var now atomic.Int64 // ns
+	g := newSpoolRig(t, recorder.SpoolOptions{Rest: time.Second, Now: func() time.Time { return time.Unix(0, now.Load()) }}, up)
+	get(t, g.url+"/v1/models")
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	if r, err := g.spool.Next(ctx); err == nil {
+		t.Error("given too soon:", r.URL)
+	}
+	now.Add(int64(time.Second))
+	if r := g.next(); r.Lossy {
+		t.Error("lossy")
 	}
 }

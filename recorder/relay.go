@@ -187,6 +187,12 @@ func (x *relay) sendPlain() step {
 	if !x.watch.leave(region) {
 		return nil
 	}
+	if body.flight == nil { // an answer may take long, no buffer waits for it
+		x.stage.drop()
+	} else {
+		body.flight.done()
+		body.flight, x.stage.buf = nil, nil
+	}
 	return x.receivePlain()
 }
 

@@ -56,6 +56,7 @@ type SpoolOptions struct {
 	MaxBytes  int64         // backlog beyond which exchanges are lost, and counted; 0 for no bound
 	LaneBytes int64         // size at which a lane takes no further exchange until it is drained; default 1 MiB
 	Stall     time.Duration // how long a write may hold a stream; default 50 ms
+	Rest      time.Duration // how old an ended exchange is at least when Next gives it: an agent that has its answer sends its next request, which goes first
 	Now       func() time.Time
 	Log       *slog.Logger
 	Create    func(path string) (File, error) // makes a new file for a lane; nil: on disk, with mode 0600
@@ -82,6 +83,7 @@ type entry struct {
 	start, end int64
 	tail       *ending // of a lossy exchange, whose end could not be written
 	at         time.Duration
+	ended      time.Time
 }
 
 // OpenSpool makes a folder of this process's own in dir, which is made if need
@@ -157,6 +159,7 @@ func (s *Spool) finish(c *capture, e *ending) {
 
 func (s *Spool) enqueue(e entry) {
 	e.lane.live++
+	e.ended = s.opts.Now()
 	s.stats.Backlog++
 	s.stats.BacklogBytes += e.end - e.start
 	s.queue = append(s.queue, e)
@@ -182,7 +185,8 @@ func (s *Spool) giveBack(l *lane, end int64) {
 // The caller owns the record and must release it.
 func (s *Spool) Next(ctx context.Context) (*Record, error) {
 	for {
-		if e, ok := s.pop(); ok {
+		e, ok, resting := s.pop()
+		if ok {
 			r, err := s.load(e)
 			if err == nil {
 				return r, nil
@@ -191,8 +195,14 @@ func (s *Spool) Next(ctx context.Context) (*Record, error) {
 			s.spoiled(e)
 			continue
 		}
+		ready := s.ready
+		var rested <-chan time.Time
+		if resting { // soon there are several
+			ready, rested = nil, time.After(s.opts.Rest)
+		}
 		select {
-		case <-s.ready:
+		case <-rested:
+		case <-ready:
 		case <-s.done:
 			return nil, ErrClosed
 		case <-ctx.Done():
@@ -201,19 +211,23 @@ func (s *Spool) Next(ctx context.Context) (*Record, error) {
 	}
 }
 
-func (s *Spool) pop() (entry, bool) {
+// pop takes the first of the queue, unless it is resting.
+func (s *Spool) pop() (e entry, ok, resting bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.queue) == 0 || s.closed {
-		return entry{}, false
+		return e, false, false
 	}
-	e := s.queue[0]
+	e = s.queue[0]
+	if s.opts.Rest > 0 && s.opts.Now().Sub(e.ended) < s.opts.Rest {
+		return e, false, true
+	}
 	s.queue[0] = entry{}
 	s.queue = s.queue[1:]
 	if len(s.queue) > 0 {
 		s.signal()
 	}
-	return e, true
+	return e, true, false
 }
 
 // load reads the record of an entry.

@@ -86,7 +86,7 @@ func OpenSpool(path string, log *slog.Logger) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	spool, err := recorder.OpenSpool(dir, recorder.SpoolOptions{Log: log})
+	spool, err := recorder.OpenSpool(dir, recorder.SpoolOptions{Log: log, Rest: rest})
 	if err != nil {
 		return nil, fmt.Errorf("open spool: %w", err)
 	}
@@ -102,6 +102,9 @@ func OpenSpool(path string, log *slog.Logger) (*Workspace, error) {
 
 // saltBytes is the length of the salt of the fingerprints of credentials.
 const saltBytes = 32
+
+// rest is how long an exchange that has ended is left alone.
+const rest = 50 * time.Millisecond
 
 // readSalt reads the salt, or makes it. Of two processes that make it at once
 // one wins and both read the same.

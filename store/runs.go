@@ -180,18 +180,33 @@ func (s *runSums) calls() error {
 		func(sum *transcript.RunSum) { sum.Results, sum.Errors = results, errors })
 }
 
+// models lists the models that answered, and those asked of which none did.
 func (s *runSums) models() error {
-	var model string
-	err := s.each(`SELECT DISTINCT e.run, iif(m.answered <> '', m.answered, m.asked) FROM exchange e CROSS JOIN model m ON m.id = e.model
+	type asked struct {
+		run   *transcript.RunSum
+		model string
+	}
+	silent := map[asked]bool{}
+	var model, answered string
+	err := s.each(`SELECT DISTINCT e.run, m.asked, m.answered FROM exchange e CROSS JOIN model m ON m.id = e.model
 		WHERE `+ofRuns+` AND NOT e.side`,
-		func() []any { return []any{&model} },
+		func() []any { return []any{&model, &answered} },
 		func(sum *transcript.RunSum) {
-			if model != "" {
-				sum.Models = append(sum.Models, model)
+			key := asked{sum, model}
+			if answered != "" {
+				sum.Models, silent[key] = append(sum.Models, answered), false
+			} else if _, known := silent[key]; !known && model != "" {
+				silent[key] = true
 			}
 		})
+	for key, never := range silent {
+		if never {
+			key.run.Models = append(key.run.Models, key.model)
+		}
+	}
 	for _, sum := range s.byID {
 		slices.Sort(sum.Models)
+		sum.Models = slices.Compact(sum.Models)
 	}
 	return err
 }

@@ -339,7 +339,7 @@ func (t *Teller) beside(entry *Entry) bool {
 			continue
 		}
 		first := t.run.firstResult(row)
-		if first.Exchange == res.Exchange && first.At == res.At {
+		if first.Exchange == res.Exchange && first.At == res.At || first.Exchange != res.Exchange && t.sameInput(first.Exchange, res.Exchange) {
 			return true
 		}
 		state := transcript.Paired
@@ -351,6 +351,13 @@ func (t *Teller) beside(entry *Entry) bool {
 			Call: &transcript.Place{Exchange: row.Exchange, Body: "response", At: row.At}, Result: &entry.Place}
 	}
 	return false
+}
+
+// sameInput tells whether two exchanges asked the same: attempts at a step, or
+// branches that leave at an answer.
+func (t *Teller) sameInput(a, b string) bool {
+	one, other := t.run.exchanges[a], t.run.exchanges[b]
+	return one != nil && other != nil && one.Link.InNode == other.Link.InNode
 }
 
 // answered tells the answer, its calls with what came of them.
@@ -428,7 +435,7 @@ func (t *Teller) result(entry *Entry) error {
 	}
 	entry.ResultSource = Ref(from.N)
 	for _, res := range row.Results {
-		if other := t.run.exchanges[res.Exchange]; other != nil && res.Exchange != first.Exchange {
+		if other := t.run.exchanges[res.Exchange]; other != nil && res.Exchange != first.Exchange && !t.sameInput(first.Exchange, res.Exchange) {
 			entry.AlsoIn = append(entry.AlsoIn, Ref(other.N))
 		}
 	}

@@ -26,8 +26,8 @@ func newExport(a *app) *cobra.Command {
 		Long: `export writes exchanges to standard output or a file.
 
 Formats:
-  jsonl         one exchange a line, as show --json prints it; all of them if
-                none is named
+  jsonl         one exchange a line, as show --json prints it; of a run all
+                of its exchanges; all there are if nothing is named
   raw-request   the exact bytes of one request body, as they went over the wire
   raw-response  the exact bytes of one response body
   few-shot      the conversation as a messages array, to be put before a real
@@ -104,24 +104,32 @@ func (a *app) exportJSONL(ctx context.Context, db *store.DB, refs []string, chun
 		return enc.Encode(v)
 	}
 	x := &exportErrors{app: a}
+	all := func(run string) error {
+		for e, err := range db.Exchanges(ctx, transcript.Filter{Run: run, Oldest: true}) {
+			what := ""
+			if err == nil {
+				what, err = view.Ref(e.N), write(e)
+			}
+			if err := x.take(what, err); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	for _, ref := range refs {
-		e, err := a.resolve(ctx, db, ref)
-		if err == nil {
-			err = write(e)
+		t, err := a.locate(ctx, db, ref)
+		switch {
+		case err == nil && t.Exchange == nil:
+			err = all(t.Run.ID)
+		case err == nil:
+			err = write(t.Exchange)
 		}
 		if err := x.take(ref, err); err != nil {
 			return err
 		}
 	}
-	if len(refs) > 0 {
-		return x.err()
-	}
-	for e, err := range db.Exchanges(ctx, transcript.Filter{Oldest: true}) {
-		what := ""
-		if err == nil {
-			what, err = view.Ref(e.N), write(e)
-		}
-		if err := x.take(what, err); err != nil {
+	if len(refs) == 0 {
+		if err := all(""); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -111,7 +112,11 @@ func duration(ms *float64) string {
 	case *ms < 60_000:
 		return fmt.Sprintf("%.2f s", *ms/1000)
 	}
-	return time.Duration(*ms * 1e6).Round(time.Second).String()
+	seconds := int64(math.Round(*ms / 1000))
+	if seconds < 3600 {
+		return fmt.Sprintf("%d m %02d s", seconds/60, seconds%60)
+	}
+	return fmt.Sprintf("%d h %02d m", seconds/3600, seconds/60%60)
 }
 
 // table prints aligned columns on a terminal and tab-separated ones elsewhere.

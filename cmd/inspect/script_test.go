@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -88,7 +89,7 @@ func index(db string) error {
 
 // seed stores the exchanges of a folder: NAME.request.json with
 // NAME.response.json or NAME.response.sse, in the order of their names, a minute
-// apart. NAME.path holds the path; without it the dialect's usual one is taken
+// apart. NAME.status is the status if it is not 200; NAME.path holds the path; without it the dialect's usual one is taken
 // from the folder's file "path".
 func seed(db, dir string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -133,6 +134,12 @@ func readCapture(n int, base string) (*transcript.Capture, error) {
 			return nil, err
 		}
 	}
+	status := 200
+	if text, err := os.ReadFile(base + ".status"); err == nil {
+		if status, err = strconv.Atoi(strings.TrimSpace(string(text))); err != nil {
+			return nil, err
+		}
+	}
 	at := time.Date(2026, 3, 1, 12, n, 0, 0, time.UTC)
 	host := os.Getenv("SEED_HOST")
 	if host == "" {
@@ -140,7 +147,7 @@ func readCapture(n int, base string) (*transcript.Capture, error) {
 	}
 	return &transcript.Capture{
 		ID: fmt.Sprintf("0190a000-0000-7000-8000-%012d", n), StartedAt: at, EndedAt: at.Add(1500 * time.Millisecond),
-		Method: "POST", URL: host + strings.TrimSpace(string(path)), Status: 200, Outcome: transcript.OK,
+		Method: "POST", URL: host + strings.TrimSpace(string(path)), Status: status, Outcome: transcript.OK,
 		RequestHeader:  map[string][]string{"Content-Type": {"application/json"}, "Authorization": {"Bearer [redacted] fp:00000000"}},
 		ResponseHeader: map[string][]string{"Content-Type": {contentType}},
 		Request:        fileBody(request), Response: fileBody(response), FirstByte: 120 * time.Millisecond,

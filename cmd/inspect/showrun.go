@@ -144,6 +144,7 @@ func (p *runPrinter) agent(a *view.Agent) error {
 	p.inside[a.ID] = true
 	defer delete(p.inside, a.ID)
 	if a.Role == "sub" {
+		p.put("")
 		p.put(p.style(fmt.Sprintf("sub-agent %s%s · %s", a.Ref, named(a), evidenceWord(a.Evidence)), cyan))
 	}
 	if err := p.branches(a, 0); err != nil {
@@ -211,7 +212,6 @@ func (p *runPrinter) nested(f func() error) error {
 		p.columns -= 4
 		defer func() { p.columns += 4 }()
 	}
-	p.line("")
 	err := f()
 	p.margin = margin
 	return err

@@ -58,7 +58,7 @@ func (s *stepPrinter) context() {
 	if s.told.Lost != "" {
 		s.note("! what this step builds on, or a part of it, "+lostWord(s.told.Lost), red)
 	}
-	if by := step.Link.By; by != "" && by != "history" && by != "attempt" {
+	if by := step.Link.By; by != "" && by != transcript.ByHistory && by != transcript.ByAttempt && (step.N > 1 || by != transcript.ByPrompt && by != transcript.BySession && by != transcript.ByLabel) {
 		s.note(join([]string{"by " + strings.ReplaceAll(by, "_", " "), word(step.Link.Evidence)}), dim)
 	}
 	if len(c.Tools) > 0 {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -232,26 +233,53 @@ func (r *reader) Children(ctx context.Context, id string) ([]*transcript.Exchang
 	return r.exchanges(ctx, selectListed+"WHERE e.parent = ? ORDER BY e.n", packID(id))
 }
 
-// FindExchanges gives the ids that hold part, newest first.
+// FindExchanges gives the ids that begin with part or, if none does, that hold
+// it, newest first.
 func (r *reader) FindExchanges(ctx context.Context, part string, limit int) ([]string, error) {
 	if limit <= 0 {
 		return nil, nil
 	}
 	part = strings.ToLower(part)
-	query, args := "SELECT id FROM exchange WHERE id = ?", []any{packID(part)}
-	if _, whole := args[0].([]byte); !whole {
-		// Only the index is read. Where the dashes are is seen below.
-		query = `SELECT id FROM exchange INDEXED BY exchange_id
-			WHERE CASE typeof(id) WHEN 'blob' THEN instr(hex(id), ?) ELSE instr(lower(id), ?) END ORDER BY n DESC`
-		args = []any{strings.ToUpper(strings.ReplaceAll(part, "-", "")), part}
+	ids, err := r.idsFrom(ctx, part, limit)
+	if err == nil && len(ids) == 0 {
+		ids, err = r.idsWith(ctx, part, limit)
 	}
+	if err != nil && !errors.Is(err, errEnough) {
+		return nil, fmt.Errorf("find exchanges: %w", err)
+	}
+	return ids, nil
+}
+
+// idsFrom gives the ids that begin with part.
+func (r *reader) idsFrom(ctx context.Context, part string, limit int) ([]string, error) {
+	digits := strings.ReplaceAll(part, "-", "")
+	if digits == "" || len(digits) > 32 {
+		return nil, nil
+	}
+	low, errLow := hex.DecodeString(digits + strings.Repeat("0", 32-len(digits)))
+	high, errHigh := hex.DecodeString(digits + strings.Repeat("f", 32-len(digits)))
+	if errLow != nil || errHigh != nil {
+		return nil, nil
+	}
+	return r.ids(ctx, part, limit, strings.HasPrefix, "SELECT id FROM exchange WHERE id BETWEEN ? AND ? ORDER BY id DESC", low, high)
+}
+
+// idsWith gives the ids that hold part. Only the index is read; where the dashes
+// are is seen in ids.
+func (r *reader) idsWith(ctx context.Context, part string, limit int) ([]string, error) {
+	const query = `SELECT id FROM exchange INDEXED BY exchange_id
+		WHERE CASE typeof(id) WHEN 'blob' THEN instr(hex(id), ?) ELSE instr(lower(id), ?) END ORDER BY n DESC`
+	return r.ids(ctx, part, limit, strings.Contains, query, strings.ToUpper(strings.ReplaceAll(part, "-", "")), part)
+}
+
+func (r *reader) ids(ctx context.Context, part string, limit int, fits func(id, part string) bool, query string, args ...any) ([]string, error) {
 	var ids []string
 	err := r.st.rows(ctx, query, args, func(row *sql.Rows) error {
 		var v any
 		if err := row.Scan(&v); err != nil {
 			return err
 		}
-		if id := unpackID(v); strings.Contains(strings.ToLower(id), part) {
+		if id := unpackID(v); fits(strings.ToLower(id), part) {
 			ids = append(ids, id)
 		}
 		if len(ids) >= limit {
@@ -259,10 +287,7 @@ func (r *reader) FindExchanges(ctx context.Context, part string, limit int) ([]s
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, errEnough) {
-		return nil, fmt.Errorf("find exchanges: %w", err)
-	}
-	return ids, nil
+	return ids, err
 }
 
 // errEnough ends a walk over rows early.

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"strings"
+	"slices"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -17,7 +17,7 @@ import (
 // each costs what it takes to find the first of its texts.
 const (
 	firstPage = 48
-	nextPage  = 1024
+	nextPage  = 4096
 )
 
 // Pieces lists the pieces of a body.
@@ -105,18 +105,18 @@ type searching struct {
 	*reader
 	ctx    context.Context
 	q      *transcript.SearchQuery
-	filter string // SQL on exchange e; "" for none
-	args   []any
-	holds  []uint64 // stretches that an item must hold
+	filter *exchangeFilter
+	sieve  sieve
 	tools  map[int64]string
 	passed map[int64]bool // exchanges that were held against the filter
+	given  map[int64]bool // texts, where the same may come again
 }
 
 // textRow is a row of search_text.
 type textRow struct {
-	id, first int64
-	items     []byte
-	same      bool
+	id, first, last int64
+	items           []byte
+	same            bool
 }
 
 func (s *searching) run(yield func(transcript.SearchItem, error) bool) error {
@@ -136,8 +136,57 @@ func (s *searching) run(yield func(transcript.SearchItem, error) bool) error {
 	if !made {
 		return nil
 	}
-	s.filter, s.args = exchangeFilter(s.q)
-	s.holds = stretchesOf(s.q)
+	s.sieve = sieve{holds: stretchesOf(s.q), errors: s.q.Errors}
+	if s.q.Tool != "" {
+		if s.sieve.tools, err = s.toolsNamed(s.q.Tool); err != nil || len(s.sieve.tools) == 0 {
+			return err
+		}
+	}
+	filter, conditions := newExchangeFilter(s.q)
+	s.filter = filter
+	if err := s.narrow(conditions); err != nil {
+		return err
+	}
+	if filter.isFew && len(filter.few) <= veryFew {
+		return s.ofExchanges(filter.few, yield)
+	}
+	return s.ofTexts(match, yield)
+}
+
+// veryFew is how many exchanges are looked through one by one, whatever text is
+// looked for.
+const veryFew = 100
+
+// ofExchanges gives the items of a few exchanges.
+func (s *searching) ofExchanges(numbers []int64, yield func(transcript.SearchItem, error) bool) error {
+	const query = `SELECT id, first, last, items, same IS NOT NULL FROM search_text WHERE first BETWEEN ?1 - ?2 AND ?1 AND last >= ?1
+		UNION ALL SELECT t.id, t.first, t.last, t.items, 1 FROM search_place p JOIN search_text t ON t.id = p.text WHERE p.exchange = ?1 ORDER BY 1 DESC`
+	s.given = map[int64]bool{}
+	for _, n := range slices.Backward(numbers) {
+		var texts []textRow
+		err := s.st.rows(s.ctx, query, []any{n, transcript.MostExchanges}, func(row *sql.Rows) error {
+			var t textRow
+			err := row.Scan(&t.id, &t.first, &t.last, &t.items, &t.same)
+			if !s.given[t.id] && s.sieve.any(t.items) {
+				texts = append(texts, t)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for i := range texts {
+			s.given[texts[i].id] = true
+			if err := s.text(&texts[i], yield); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ofTexts gives the items of the texts that match, or of all.
+func (s *searching) ofTexts(match string, yield func(transcript.SearchItem, error) bool) error {
 	below, size := int64(math.MaxInt64), firstPage
 	for {
 		page, n, last, err := s.page(match, below, size)
@@ -152,7 +201,7 @@ func (s *searching) run(yield func(transcript.SearchItem, error) bool) error {
 		if n < size {
 			return nil
 		}
-		below, size = last, nextPage
+		below, size = last, min(size*8, nextPage)
 	}
 }
 
@@ -166,16 +215,21 @@ func (s *searching) page(match string, below int64, size int) (page []textRow, n
 		args = append(args, match)
 	}
 	args = append(args, below)
-	if s.filter != "" {
-		where += " AND (t.same IS NOT NULL OR EXISTS (SELECT 1 FROM exchange e WHERE e.n BETWEEN t.first AND t.last AND " + s.filter + "))"
-		args = append(args, s.args...)
+	if f := s.filter; f.isFew || f.sql != "" {
+		where += " AND (t.first <= ? AND t.last >= ?"
+		args = append(args, f.highest, f.lowest)
+		if !f.isFew {
+			where += " AND EXISTS (SELECT 1 FROM exchange e NOT INDEXED WHERE e.n BETWEEN t.first AND t.last AND " + f.sql + ")"
+			args = append(args, f.args...)
+		}
+		where += " OR t.same IS NOT NULL)"
 	}
-	query := fmt.Sprintf("SELECT t.id, t.first, t.items, t.same IS NOT NULL FROM %s WHERE %s ORDER BY %s DESC LIMIT ?", from, where, order)
+	query := fmt.Sprintf("SELECT t.id, t.first, t.last, t.items, t.same IS NOT NULL FROM %s WHERE %s ORDER BY %s DESC LIMIT ?", from, where, order)
 	var items sql.RawBytes
 	err = s.st.rows(s.ctx, query, append(args, size), func(row *sql.Rows) error {
 		var t textRow
-		err := row.Scan(&t.id, &t.first, &items, &t.same)
-		if n, last = n+1, t.id; err == nil && anyHolds(items, s.holds) {
+		err := row.Scan(&t.id, &t.first, &t.last, &items, &t.same)
+		if n, last = n+1, t.id; err == nil && (t.same || s.filter.within(t.first, t.last)) && s.sieve.any(items) {
 			t.items = bytes.Clone(items)
 			page = append(page, t)
 		}
@@ -186,42 +240,19 @@ func (s *searching) page(match string, below int64, size int) (page []textRow, n
 
 // passes holds an exchange against the filter.
 func (s *searching) passes(n int64) (bool, error) {
-	if s.filter == "" {
+	if s.filter.sql == "" {
 		return true, nil
+	}
+	if !s.filter.within(n, n) {
+		return false, nil
 	}
 	ok, known := s.passed[n]
 	if known {
 		return ok, nil
 	}
-	err := s.st.row(s.ctx, "SELECT EXISTS (SELECT 1 FROM exchange e WHERE e.n = ? AND "+s.filter+")", append([]any{n}, s.args...), &ok)
+	err := s.st.row(s.ctx, "SELECT EXISTS (SELECT 1 FROM exchange e WHERE e.n = ? AND "+s.filter.sql+")", append([]any{n}, s.filter.args...), &ok)
 	s.passed[n] = ok
 	return ok, err
-}
-
-// exchangeFilter gives the conditions on exchange e.
-func exchangeFilter(q *transcript.SearchQuery) (string, []any) {
-	var where []string
-	var args []any
-	add := func(condition string, values ...any) {
-		where = append(where, condition)
-		args = append(args, values...)
-	}
-	if q.Model != "" {
-		add("e.model IN (SELECT id FROM model WHERE instr(lower(asked), lower(?)) OR instr(lower(answered), lower(?)))", q.Model, q.Model)
-	}
-	if q.Status != [2]int{} {
-		add("e.status BETWEEN ? AND ?", q.Status[0], q.Status[1])
-	}
-	if q.Outcome != "" {
-		add("e.outcome = ?", string(q.Outcome))
-	}
-	if !q.After.IsZero() {
-		add("e.started >= ?", q.After.UnixNano())
-	}
-	if !q.Before.IsZero() {
-		add("e.started < ?", q.Before.UnixNano())
-	}
-	return strings.Join(where, " AND "), args
 }
 
 // text gives the items of a text, the last one first.
@@ -232,14 +263,11 @@ func (s *searching) text(t *textRow, yield func(transcript.SearchItem, error) bo
 	}
 	for i := len(items) - 1; i >= 0; i-- {
 		it := &items[i]
-		if s.q.Errors && !it.IsError || !mayHold(it.signature, s.holds) {
+		if !s.sieve.passes(it.IsError, it.tool, it.signature) {
 			continue
 		}
 		if it.Tool, err = s.tool(it.tool); err != nil {
 			return err
-		}
-		if s.q.Tool != "" && !strings.Contains(strings.ToLower(it.Tool), strings.ToLower(s.q.Tool)) {
-			continue
 		}
 		ok, err := s.passes(it.Exchange)
 		if err == nil && t.same {
@@ -263,8 +291,8 @@ func (s *searching) elsewhere(t *textRow, it *packedItem, passes bool) (bool, er
 	if err == nil && !passes {
 		var n int64
 		var packed []byte
-		query := "SELECT p.exchange, p.items FROM search_place p JOIN exchange e ON e.n = p.exchange WHERE p.text = ? AND " + s.filter + " ORDER BY p.exchange LIMIT 1"
-		err = s.st.row(s.ctx, query, append([]any{t.id}, s.args...), &n, &packed)
+		query := "SELECT p.exchange, p.items FROM search_place p JOIN exchange e ON e.n = p.exchange WHERE p.text = ? AND " + s.filter.sql + " ORDER BY p.exchange LIMIT 1"
+		err = s.st.row(s.ctx, query, append([]any{t.id}, s.filter.args...), &n, &packed)
 		if errors.Is(err, sql.ErrNoRows) {
 			return false, nil
 		}

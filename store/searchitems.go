@@ -96,26 +96,6 @@ func unpackItems(packed []byte, exchange int64) ([]packedItem, error) {
 	return items, nil
 }
 
-// anyHolds tells whether some item may hold all these stretches. It is what most
-// texts of a search are asked, so it reads no more than that.
-func anyHolds(packed []byte, stretches []uint64) bool {
-	if len(stretches) == 0 {
-		return true
-	}
-	v := varints{b: packed}
-	for len(v.b) > 0 {
-		v.b = v.b[1:]
-		for range 5 { // kind, exchange, piece, tool, same
-			v.skip()
-		}
-		v.bytes()
-		if mayHold(v.bytes(), stretches) {
-			return true
-		}
-	}
-	return v.bad // who unpacks it tells what is wrong
-}
-
 // prepare makes what a row holds of items that are put.
 func (t *tx) prepare(items []transcript.SearchItem) ([]packedItem, error) {
 	out := make([]packedItem, len(items))

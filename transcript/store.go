@@ -90,7 +90,8 @@ type Reader interface {
 	Exchange(ctx context.Context, id string) (*Exchange, error)
 	// ExchangeN gives the exchange with that number. ErrNotFound if there is none.
 	ExchangeN(ctx context.Context, n int64) (*Exchange, error)
-	// FindExchanges gives the ids that hold part, at most limit of them, newest first.
+	// FindExchanges gives the ids that begin with part or, if none does, that hold
+	// it, at most limit of them, newest first.
 	FindExchanges(ctx context.Context, part string, limit int) ([]string, error)
 	// Exchanges lists exchanges, newest first unless the filter says otherwise.
 	// An error that wraps ErrDamaged is about one exchange and the sequence goes

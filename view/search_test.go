@@ -65,7 +65,7 @@ func quoted(s string) string {
 	return string(b)
 }
 
-func TestFind_TakesEveryCharacterLiterally(t *testing.T) {
+func TestFind_TakesEveryCharacterLiterally(t *testing.T) { // D-UI-01
 	var expect struct {
 		Hits map[string][]string `json:"hits"`
 	}

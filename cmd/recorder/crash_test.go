@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -169,68 +168,5 @@ func TestCase_KilledInTheMiddleOfAStream(t *testing.T) { // D-STO-03
 	}
 	if problems, err := s.Verify(context.Background(), nil); err != nil || len(problems) > 0 {
 		t.Errorf("verify finds %v (%v)", problems, err)
-	}
-}
-
-func TestCase_ManyStreamsWhileOthersRead(t *testing.T) { // D-STO-01, shortened
-	const streams, rounds = 64, 2
-	upstream := httptest.NewServer(slow(40, 2*time.Millisecond))
-	defer upstream.Close()
-	r := record(t, upstream.URL)
-	stop := make(chan struct{})
-	var readers, clients sync.WaitGroup
-	for range 2 {
-		readers.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				case <-time.After(5 * time.Millisecond):
-				}
-				db, err := store.OpenReader(r.db)
-				if err != nil {
-					t.Errorf("open for reading: %v", err)
-					return
-				}
-				for e, err := range db.Exchanges(context.Background(), transcript.Filter{Limit: 20}) {
-					if err == nil {
-						_, err = view.NewExchange(context.Background(), db, e)
-					}
-					if err != nil {
-						t.Errorf("read: %v", err)
-					}
-				}
-				db.Close()
-			}
-		})
-	}
-	for range streams {
-		clients.Go(func() {
-			for range rounds {
-				resp, err := post("http://" + r.s.proxyAt.Addr().String())
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				data, err := io.ReadAll(resp.Body)
-				resp.Body.Close()
-				if err != nil || !strings.HasSuffix(string(data), "[DONE]\n\n") {
-					t.Errorf("stream of %d bytes: %v", len(data), err)
-				}
-			}
-		})
-	}
-	clients.Wait()
-	if n := len(r.exchanges(streams * rounds)); n != streams*rounds {
-		t.Errorf("%d exchanges stored, want %d", n, streams*rounds)
-	}
-	close(stop)
-	readers.Wait()
-	if problems, err := r.s.workspace.Store().Verify(context.Background(), nil); err != nil || len(problems) > 0 {
-		t.Errorf("verify finds %v (%v)", problems, err)
-	}
-	r.stop()
-	if log := r.log.String(); strings.Contains(log, "locked") {
-		t.Errorf("the log speaks of locks:\n%s", log)
 	}
 }

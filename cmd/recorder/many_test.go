@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/retake-debugger/retake/store"
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+// load is what a case puts on a recorder at once.
+type load struct {
+	Streams  int
+	Events   int `json:"events_per_stream"`
+	Interval int `json:"event_interval_ms"`
+	Reader   int `json:"reader_loop_ms"`
+}
+
+// rounds is how often each client of the load asks: about 12 s.
+const rounds = 3
+
+func TestCase_ManyStreamsWhileOthersRead(t *testing.T) { // D-STO-01
+	var l load
+	if err := json.Unmarshal(caseFile(t, "D-STO-01", "load.json"), &l); err != nil || l.Streams == 0 {
+		t.Fatalf("load %+v: %v", l, err)
+	}
+	upstream := httptest.NewServer(slow(l.Events, time.Duration(l.Interval)*time.Millisecond))
+	defer upstream.Close()
+	for name, stall := range map[string]time.Duration{"": 0, "each commit waits for 500 ms": 500 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			n := rounds
+			if stall > 0 {
+				n = 1
+			}
+			r := record(t, upstream.URL)
+			stop := make(chan struct{})
+			var others sync.WaitGroup
+			others.Go(func() { readAll(t, r.db, time.Duration(l.Reader)*time.Millisecond, 20, stop) })
+			others.Go(func() { readAll(t, r.db, time.Second, 0, stop) }) // as an export does
+			if stall > 0 {
+				others.Go(func() { holdDatabase(t, r.db, stall, stop) })
+			}
+			took := askAll(t, r, l.Streams, n)
+			close(stop)
+			others.Wait()
+			shown := r.exchanges(l.Streams * n)
+			for _, e := range shown {
+				if !e.Complete || e.Lossy {
+					t.Errorf("%s: complete %v, lossy %v", e.Ref(), e.Complete, e.Lossy)
+				}
+			}
+			if len(shown) != l.Streams*n {
+				t.Errorf("%d exchanges stored, want %d", len(shown), l.Streams*n)
+			}
+			if problems, err := r.s.workspace.Store().Verify(context.Background(), nil); err != nil || len(problems) > 0 {
+				t.Errorf("verify finds %v (%v)", problems, err)
+			}
+			r.stop()
+			if log := r.log.String(); strings.Contains(log, "locked") {
+				t.Errorf("the log speaks of locks:\n%s", log)
+			}
+			t.Logf("%d streams of %d events: %v the median, %v the slowest", len(took), l.Events, took[len(took)/2], took[len(took)-1])
+		})
+	}
+}
+
+// askAll lets so many clients ask at once, one time after the other, and tells
+// how long each answer took, the shortest first.
+func askAll(t *testing.T, r *running, clients, times int) []time.Duration {
+	took := make([]time.Duration, clients*times)
+	var group sync.WaitGroup
+	for c := range clients {
+		group.Go(func() {
+			for i := range times {
+				began := time.Now()
+				resp, err := post("http://" + r.s.proxyAt.Addr().String())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				data, err := io.ReadAll(resp.Body)
+				resp.Body.Close()
+				if err != nil || resp.StatusCode != 200 || !strings.HasSuffix(string(data), "[DONE]\n\n") {
+					t.Errorf("status %d, stream of %d bytes: %v", resp.StatusCode, len(data), err)
+				}
+				took[c*times+i] = time.Since(began)
+			}
+		})
+	}
+	group.Wait()
+	slices.Sort(took)
+	return took
+}
+
+// readAll reads the newest exchanges, or all, again and again.
+func readAll(t *testing.T, path string, pause time.Duration, limit int, stop <-chan struct{}) {
+	for {
+		select {
+		case <-stop:
+			return
+		case <-time.After(pause):
+		}
+		db, err := store.OpenReader(path)
+		if err != nil {
+			t.Errorf("open for reading: %v", err)
+			return
+		}
+		for e, err := range db.Exchanges(context.Background(), transcript.Filter{Limit: limit}) {
+			if err == nil {
+				_, err = view.NewExchange(context.Background(), db, e)
+			}
+			if err != nil {
+				t.Errorf("read: %v", err)
+			}
+		}
+		if err := db.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	}
+}
+
+// holdDatabase keeps others from committing, as a slow disk would.
+func holdDatabase(t *testing.T, path string, pause time.Duration, stop <-chan struct{}) {
+	db, err := store.Open(path, store.Options{})
+	if err != nil {
+		t.Errorf("open for writing: %v", err)
+		return
+	}
+	defer db.Close()
+	for {
+		err := db.Update(context.Background(), func(tx transcript.Tx) error {
+			select {
+			case <-stop:
+			case <-time.After(pause):
+			}
+			return tx.SetNote("held", time.Now().String())
+		})
+		if err != nil {
+			t.Errorf("hold: %v", err)
+			return
+		}
+		select {
+		case <-stop:
+			return
+		case <-time.After(10 * time.Millisecond): // for one commit
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package store
+
+import (
+	"database/sql"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// sieve tells from a row of search_text alone whether one of its items may be
+// looked for.
+type sieve struct {
+	holds  []uint64       // stretches that the item must hold
+	errors bool           // it must be an error
+	tools  map[int64]bool // it must be about one of these; nil for any
+}
+
+// any tells whether some item passes. It is what most texts of a search are
+// asked, so it reads no more than that.
+func (s *sieve) any(packed []byte) bool {
+	if len(s.holds) == 0 && !s.errors && s.tools == nil {
+		return true
+	}
+	v := varints{b: packed}
+	for len(v.b) > 0 {
+		flags := v.b[0]
+		v.b = v.b[1:]
+		for range 3 { // kind, exchange, piece
+			v.skip()
+		}
+		tool := int64(v.uint(1 << 40))
+		v.skip() // same
+		v.bytes()
+		if s.passes(flags&flagError != 0, tool, v.bytes()) {
+			return true
+		}
+	}
+	return v.bad // who unpacks it tells what is wrong
+}
+
+func (s *sieve) passes(isError bool, tool int64, signature []byte) bool {
+	return (isError || !s.errors) && (s.tools == nil || s.tools[tool]) && mayHold(signature, s.holds)
+}
+
+// toolsNamed gives the rows of tools whose names hold part.
+func (s *searching) toolsNamed(part string) (map[int64]bool, error) {
+	found, part := map[int64]bool{}, strings.ToLower(part)
+	err := s.st.rows(s.ctx, "SELECT id, name FROM search_tool", nil, func(row *sql.Rows) error {
+		var id int64
+		var name string
+		err := row.Scan(&id, &name)
+		if strings.Contains(strings.ToLower(name), part) {
+			found[id] = true
+		}
+		return err
+	})
+	return found, err
+}
+
+// exchangeFilter is what an exchange e must be.
+type exchangeFilter struct {
+	sql  string // "" for nothing
+	args []any
+	// Of the exchanges that pass: numbers between which they are, and, where
+	// they are few, a list that has them all, in order.
+	lowest, highest int64
+	few             []int64
+	isFew           bool
+}
+
+const (
+	fewExchanges  = 20_000  // are listed
+	someExchanges = 500_000 // are counted to know between which numbers they are
+)
+
+// condition is a part of a filter for which there is an index.
+type condition struct {
+	sql   string
+	args  []any
+	timed bool // those that fulfil it lie together, more or less
+}
+
+// newExchangeFilter makes the conditions on exchange e.
+func newExchangeFilter(q *transcript.SearchQuery) (*exchangeFilter, []condition) {
+	var list []condition
+	if q.Model != "" {
+		list = append(list, condition{"e.model IN (SELECT id FROM model WHERE instr(lower(asked), lower(?)) OR instr(lower(answered), lower(?)))", []any{q.Model, q.Model}, false})
+	}
+	if q.Status != [2]int{} {
+		text := "e.status BETWEEN ? AND ?"
+		if q.Status[0] > 200 || q.Status[1] < 200 {
+			text += " AND e.status <> 200" // names the partial index
+		}
+		list = append(list, condition{text, []any{q.Status[0], q.Status[1]}, false})
+	}
+	switch q.Outcome {
+	case "":
+	case transcript.OK:
+		list = append(list, condition{"e.outcome = 'ok'", nil, false})
+	default:
+		list = append(list, condition{"e.outcome = ? AND e.outcome <> 'ok'", []any{string(q.Outcome)}, false})
+	}
+	if !q.After.IsZero() || !q.Before.IsZero() {
+		c := condition{"e.started >= ? AND e.started < ?", []any{int64(math.MinInt64), int64(math.MaxInt64)}, true}
+		if !q.After.IsZero() {
+			c.args[0] = q.After.UnixNano()
+		}
+		if !q.Before.IsZero() {
+			c.args[1] = q.Before.UnixNano()
+		}
+		list = append(list, c)
+	}
+	f := &exchangeFilter{highest: math.MaxInt64}
+	var all []string
+	for _, c := range list {
+		all = append(all, c.sql)
+		f.args = append(f.args, c.args...)
+	}
+	f.sql = strings.Join(all, " AND ")
+	return f, list
+}
+
+// indexed tells whether the exchanges that fulfil a condition are found without
+// reading all.
+func (c *condition) indexed() bool {
+	return !strings.HasPrefix(c.sql, "e.status") && c.sql != "e.outcome = 'ok'" || strings.HasSuffix(c.sql, "<> 200")
+}
+
+// narrow finds out which exchanges can pass, as far as indexes tell: that spares
+// reading texts of all others.
+func (s *searching) narrow(list []condition) error {
+	f := s.filter
+	least := fewExchanges + 1
+	var best *condition
+	for i := range list {
+		c := &list[i]
+		if !c.indexed() {
+			continue
+		}
+		n := 0
+		query := "SELECT count(*) FROM (SELECT 1 FROM exchange e WHERE " + c.sql + " LIMIT ?)"
+		if err := s.st.row(s.ctx, query, append(slices.Clone(c.args), fewExchanges+1), &n); err != nil {
+			return err
+		}
+		if n < least {
+			best, least = c, n
+		}
+		if n > fewExchanges && c.timed {
+			if err := s.between(c); err != nil {
+				return err
+			}
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	f.isFew = true
+	err := s.st.rows(s.ctx, "SELECT n FROM exchange e WHERE "+best.sql, best.args, func(row *sql.Rows) error {
+		var n int64
+		err := row.Scan(&n)
+		f.few = append(f.few, n)
+		return err
+	})
+	slices.Sort(f.few)
+	if len(f.few) > 0 {
+		f.lowest, f.highest = max(f.lowest, f.few[0]), min(f.highest, f.few[len(f.few)-1])
+	}
+	return err
+}
+
+// between finds the numbers between which all are that fulfil a condition.
+func (s *searching) between(c *condition) error {
+	var low, high sql.NullInt64
+	n := 0
+	query := "SELECT min(n), max(n), count(*) FROM (SELECT n FROM exchange e WHERE " + c.sql + " LIMIT ?)"
+	err := s.st.row(s.ctx, query, append(slices.Clone(c.args), someExchanges), &low, &high, &n)
+	if err == nil && n < someExchanges {
+		s.filter.lowest, s.filter.highest = low.Int64, high.Int64
+	}
+	return err
+}
+
+// within tells whether an exchange between these numbers can pass.
+func (f *exchangeFilter) within(first, last int64) bool {
+	if !f.isFew {
+		return true
+	}
+	i, _ := slices.BinarySearch(f.few, first)
+	return i < len(f.few) && f.few[i] <= last
+}

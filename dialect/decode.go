@@ -40,6 +40,9 @@ func (r *reader) decode() {
 		r.turn.Model = modelOfPath(r.wire.URL)
 	}
 	r.response(read)
+	if t := r.turn; t.ResponseID == "" && r.wire.Status < 400 { // of a stream that was resumed in its middle
+		t.ResponseID = t.RetrievedID
+	}
 }
 
 // path reads what the request target says of answers and conversations that the

@@ -129,6 +129,9 @@ func responsesItem(v []byte, role string) (it transcript.Item, visible string) {
 		}
 	default: // item_reference, mcp_approval_request, agent_message …
 		it.Kind, it.Role, it.Name = transcript.Other, str(get(v, "role")), str(get(v, "name"))
+		if kind == "item_reference" || kind == "" && it.ItemID != "" { // whose type is optional
+			it.Name = transcript.Reference
+		}
 	}
 	return it, visible
 }

@@ -1,12 +1,10 @@
 package ingest
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/retake-debugger/retake/transcript"
@@ -20,6 +18,9 @@ const retryWithin = 15 * time.Minute
 // join gives the exchange its run, its agent and its step.
 func (k *linker) join(parent *transcript.Exchange) error {
 	l := &k.d.exchange.Link
+	if l.By == transcript.ByRetrieve {
+		return k.joinStep(parent)
+	}
 	failed, err := k.failedBefore(parent)
 	if err != nil {
 		return err
@@ -27,7 +28,7 @@ func (k *linker) join(parent *transcript.Exchange) error {
 	if failed != nil {
 		l.Run, l.Agent, l.Step, l.Attempt = failed.Link.Run, failed.Link.Agent, failed.Link.Step, failed.Link.Attempt+1
 		if parent == nil {
-			l.By, l.Evidence = "attempt", fmt.Sprintf("the same input as x%d, which failed", failed.N)
+			l.By, l.Evidence = transcript.ByAttempt, fmt.Sprintf("the same input as x%d, which failed", failed.N)
 		}
 		return nil
 	}
@@ -38,12 +39,31 @@ func (k *linker) join(parent *transcript.Exchange) error {
 	if l.Run, err = k.runOf(parent, caller); err != nil {
 		return err
 	}
+	k.wants(parent, caller)
 	for _, key := range k.names() {
 		if err := k.tx.BindRun(key, l.Run); err != nil {
 			return err
 		}
 	}
 	return k.setAgent(parent, caller)
+}
+
+// joinStep makes a poll another attempt at the step of the request that began
+// the answer.
+func (k *linker) joinStep(began *transcript.Exchange) error {
+	l := &k.d.exchange.Link
+	l.Run, l.Agent, l.Step, l.Side = began.Link.Run, began.Link.Agent, began.Link.Step, began.Link.Side
+	l.Attempt = began.Link.Attempt + 1
+	children, err := k.tx.Children(k.ctx, began.ID)
+	if err != nil {
+		return err
+	}
+	for _, e := range children {
+		if e.Link.By == transcript.ByRetrieve && k.before(e) && (k.d.exchange.N == 0 || e.N < k.d.exchange.N) {
+			l.Attempt = max(l.Attempt, e.Link.Attempt+1)
+		}
+	}
+	return nil
 }
 
 // names are what the client calls the run, most telling first.
@@ -65,7 +85,7 @@ func (k *linker) failedBefore(parent *transcript.Exchange) (*transcript.Exchange
 	}
 	for _, e := range same {
 		switch {
-		case e.Link.Side || e.Link.Parent != l.Parent:
+		case e.Link.Side || e.Link.Parent != l.Parent || e.Link.By == transcript.ByRetrieve || !k.before(e):
 			continue
 		case k.run != "" && e.Link.Run != k.run:
 			continue
@@ -107,25 +127,37 @@ func (k *linker) runOf(parent *transcript.Exchange, caller *transcript.Exchange)
 	l := &k.d.exchange.Link
 	switch {
 	case k.run != "":
-		if parent == nil {
-			l.By = "label"
+		if parent == nil && l.By == "" {
+			l.By = transcript.ByLabel
 		}
 		return k.run, nil
 	case parent != nil:
 		return parent.Link.Run, nil
+	case k.alone:
+		return k.newRun()
+	case k.about != "":
+		l.By, l.Evidence = transcript.ByConversation, k.d.turn.Conversation+k.d.turn.RetrievedID
+		return k.about, nil
 	}
 	run, name, err := k.named()
 	if err != nil {
 		return "", err
 	}
 	if run != "" {
-		l.By, l.Evidence = "session", name
+		l.By, l.Evidence = transcript.BySession, name
 		return run, nil
 	}
 	if caller != nil {
-		l.By, l.Evidence = "prompt", fmt.Sprintf("its first message is what a call of x%d passed on", caller.N)
+		l.By, l.Evidence = transcript.ByPrompt, fmt.Sprintf("its first message is what a call of x%d passed on", caller.N)
 		return caller.Link.Run, nil
 	}
+	if run, err := k.runAtTheTime(); err != nil || run != "" {
+		return run, err
+	}
+	return k.newRun()
+}
+
+func (k *linker) newRun() (string, error) {
 	begun, err := k.tx.NewRun(k.d.exchange.StartedAt)
 	if err != nil {
 		return "", err
@@ -170,7 +202,10 @@ func (k *linker) setAgent(parent, caller *transcript.Exchange) error {
 		l.Side = true
 		return nil
 	}
-	if k.id.Agent == "" && parent != nil {
+	if l.By == transcript.ByHandoff {
+		return k.newAgent(transcript.Agent{Key: k.id.Agent, Evidence: "handoff"})
+	}
+	if parent != nil && (k.id.Agent == "" || l.By == transcript.ByUser) {
 		return k.continues(parent.Link.Agent, parent)
 	}
 	if k.id.Agent != "" {
@@ -262,6 +297,13 @@ func (k *linker) mainAgent(run string) (*transcript.Agent, error) {
 }
 
 func (k *linker) lastStep(agent string) (int, error) {
+	last, err := k.tx.LastStep(agent)
+	if errors.Is(err, transcript.ErrNotFound) {
+		return 0, nil
+	}
+	if err == nil && last.ID != k.d.exchange.ID && !slices.Contains(k.aside, last.ID) {
+		return last.Link.Step, nil
+	}
 	for e, err := range k.earlier(k.d.exchange.Link.Run, 0) {
 		if err != nil {
 			return 0, err
@@ -271,142 +313,4 @@ func (k *linker) lastStep(agent string) (int, error) {
 		}
 	}
 	return 0, nil
-}
-
-// beside tells a side call of a session: a first request without tools beside
-// first requests that have them, such as the making of a title. Which came
-// first does not matter: when the one with tools comes, the others step aside.
-func (k *linker) beside() (bool, error) {
-	e := k.d.exchange
-	if k.id == (transcript.Identity{}) || k.id.IsSub() {
-		return false, nil
-	}
-	plain := e.Tools == 0 && e.Calls == 0
-	for other, err := range k.earlier(e.Link.Run, 0) {
-		if err != nil {
-			return false, err
-		}
-		if other.Link.Parent != "" || other.Link.Side || other.Dialect == transcript.Unknown {
-			continue
-		}
-		switch {
-		case plain && other.Tools > 0:
-			e.Link.Side, e.Link.Agent = true, ""
-			return true, nil
-		case !plain && other.Tools == 0 && other.Calls == 0:
-			extended, err := k.tx.Extended(other.ID)
-			if err != nil {
-				return false, err
-			}
-			if !extended {
-				if err := k.tx.SetSide(other.ID); err != nil {
-					return false, err
-				}
-				k.aside = append(k.aside, other.ID)
-			}
-		}
-	}
-	return false, nil
-}
-
-// Bounds on the texts by which an agent is found that a call started.
-const (
-	shortestPrompt = 8
-	longestPrompt  = 1 << 20
-	mostPrompts    = 8
-)
-
-// promptKey is the hash of a text that was passed on.
-func promptKey(text string) (transcript.Key, bool) {
-	text = strings.TrimSpace(text)
-	if len(text) < shortestPrompt || len(text) > longestPrompt {
-		return transcript.Key{}, false
-	}
-	sum := sha256.Sum256([]byte(text))
-	return transcript.Key(sum[:16]), true
-}
-
-// prompter finds the answer of which a call passed this agent's first message
-// on. Without a word of the client the call must be open still.
-func (k *linker) prompter(parent *transcript.Exchange) (*transcript.Exchange, error) {
-	if parent != nil || k.d.exchange.Dialect == transcript.Unknown {
-		return nil, nil
-	}
-	for _, key := range k.firstTexts() {
-		places, err := k.tx.Clues(key, candidates)
-		if err != nil {
-			return nil, err
-		}
-		for i := range places {
-			caller, err := k.tx.Exchange(k.ctx, places[i].Exchange)
-			if err != nil {
-				return nil, err
-			}
-			if ok, err := k.called(caller, places[i].At); err != nil {
-				return nil, err
-			} else if ok {
-				k.call = &places[i]
-				return caller, nil
-			}
-		}
-	}
-	return nil, nil
-}
-
-// called tells whether a call can have started this agent: it is of the same
-// run if that is known, and else still open.
-func (k *linker) called(caller *transcript.Exchange, at string) (bool, error) {
-	if k.run != "" {
-		return caller.Link.Run == k.run, nil
-	}
-	run, _, err := k.named()
-	if err != nil || run != "" {
-		return run == caller.Link.Run, err
-	}
-	calls, err := k.tx.Calls(k.ctx, []string{caller.ID})
-	if err != nil {
-		return false, err
-	}
-	i := slices.IndexFunc(calls, func(c transcript.CallRow) bool { return c.At == at })
-	if i < 0 {
-		return false, nil
-	}
-	answered, err := k.answered(&calls[i])
-	return !answered, err
-}
-
-// answered tells whether a call had a result before this exchange came.
-func (k *linker) answered(call *transcript.CallRow) (bool, error) {
-	for _, r := range call.Results {
-		e, err := k.tx.Exchange(k.ctx, r.Exchange)
-		if errors.Is(err, transcript.ErrNotFound) { // removed since
-			continue
-		}
-		if err != nil {
-			return false, err
-		}
-		if n := k.d.exchange.N; n == 0 || e.N < n {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// firstTexts are the texts of the user's messages before anything was
-// answered.
-func (k *linker) firstTexts() []transcript.Key {
-	var keys []transcript.Key
-	for i := range k.d.turn.Input {
-		it := &k.d.turn.Input[i]
-		if it.Kind == transcript.ToolCall || it.Kind == transcript.ToolResult || it.Role == "assistant" {
-			break
-		}
-		if it.Kind != transcript.MessageItem || len(keys) == mostPrompts {
-			continue
-		}
-		if key, ok := promptKey(it.Text); ok {
-			keys = append(keys, key)
-		}
-	}
-	return keys
 }

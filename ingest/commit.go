@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/retake-debugger/retake/dialect"
@@ -70,6 +71,9 @@ func putSome(ctx context.Context, store transcript.Store, batch []*decoded) (sto
 					return fmt.Errorf("store exchange %s: %w", d.exchange.ID, err)
 				}
 				stored = append(stored, d.exchange)
+				if err := relinkLate(ctx, tx, d, stored); err != nil {
+					return fmt.Errorf("link what continues %s: %w", d.exchange.ID, err)
+				}
 			}
 			if done++; time.Since(began) >= putMost {
 				break
@@ -106,4 +110,24 @@ func put(ctx context.Context, tx transcript.Tx, d *decoded) error {
 		return err
 	}
 	return putCalls(ctx, tx, d, parent)
+}
+
+// relinkLate links anew those of the batch, and of before, that wanted an exchange
+// which came after them.
+func relinkLate(ctx context.Context, tx transcript.Tx, d *decoded, batch []*transcript.Exchange) error {
+	changed, err := relinkWanted(ctx, tx, d)
+	if err != nil || len(changed) == 0 {
+		return err
+	}
+	for _, e := range batch {
+		if !slices.Contains(changed, e.ID) {
+			continue
+		}
+		now, err := tx.Exchange(ctx, e.ID)
+		if err != nil {
+			return err
+		}
+		e.Link, e.Warnings, e.Results = now.Link, now.Warnings, now.Results
+	}
+	return nil
 }

@@ -24,6 +24,8 @@ type decoded struct {
 	where    []int            // the number of each input item in the chain; -1 for the others
 	request  pieces
 	response pieces
+	wanted   []transcript.Key // clues to what it continues and did not find
+	prompts  []transcript.Key // texts that its calls passed on
 }
 
 // decode reads a capture. It never fails: a body that cannot be read back makes

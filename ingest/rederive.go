@@ -81,6 +81,7 @@ type lenience struct {
 // stored before it.
 func rederive(ctx context.Context, past transcript.Past, old *transcript.Exchange, d *decoded, allow lenience) (*draft, error) {
 	dr := &draft{Past: past, ctx: ctx, old: old}
+	d.exchange.Link.AsOf = old.Link.AsOf
 	parent, err := dr.relink(d, allow)
 	if err != nil {
 		return nil, err
@@ -119,7 +120,7 @@ func (d *draft) relink(now *decoded, allow lenience) (*transcript.Exchange, erro
 		return was, nil
 	}
 	d.keepSide(now)
-	if allow.choice && parent != nil && was != nil && was.N < d.old.N && l.By == stored.By && l.Shared == stored.Shared && l.By != byResponse {
+	if allow.choice && parent != nil && was != nil && was.N <= known(d.old) && l.By == stored.By && l.Shared == stored.Shared && !l.Held() {
 		keepLink(now, stored, true)
 		parent = was
 	}
@@ -146,8 +147,8 @@ func stronger(now, stored *transcript.Link) bool {
 func keepLink(d *decoded, stored *transcript.Link, derived bool) {
 	l := &d.exchange.Link
 	now := *l
-	switch held := stored.By == byResponse; {
-	case derived && held == (now.By == byResponse):
+	switch held := stored.Held(); {
+	case derived && held == now.Held():
 	case held:
 		now = *stored
 	default:
@@ -226,6 +227,20 @@ func (d *draft) BindRun(key, _ string) error {
 	return nil
 }
 
+// Extended tells whether another exchange continues the one with that id.
+func (d *draft) Extended(id string) (bool, error) {
+	children, err := d.Children(d.ctx, id)
+	if err != nil && !errors.Is(err, transcript.ErrDamaged) {
+		return false, err
+	}
+	for _, c := range children {
+		if c.ID != d.old.ID && c.N <= known(d.old) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // PutAgent gives the agent that the exchange began when it came, if it did.
 func (d *draft) PutAgent(a *transcript.Agent) error {
 	stored, err := d.Agent(d.ctx, d.old.Link.Agent)
@@ -252,7 +267,7 @@ func (d *draft) begunBefore(a *transcript.Agent) (bool, error) {
 		if err != nil && !errors.Is(err, transcript.ErrDamaged) {
 			return false, err
 		}
-		if err == nil && e.Link.Agent == a.ID {
+		if err == nil && e.Link.Agent == a.ID && !e.StartedAt.After(d.old.StartedAt) {
 			return true, nil
 		}
 	}
@@ -272,11 +287,14 @@ func (d *draft) NewRun(at time.Time) (*transcript.Run, error) {
 		if err != nil && !errors.Is(err, transcript.ErrNotFound) {
 			return nil, err
 		}
-		for _, err := range d.Exchanges(d.ctx, transcript.Filter{Run: id, Before: d.old.N, Limit: 1}) {
+		for e, err := range d.Exchanges(d.ctx, transcript.Filter{Run: id, Before: d.old.N}) {
 			if err != nil && !errors.Is(err, transcript.ErrDamaged) {
 				return nil, err
 			}
-			run = nil // somebody else began it
+			if err == nil && !e.StartedAt.After(d.old.StartedAt) {
+				run = nil // somebody else began it
+				break
+			}
 		}
 		if run != nil && run.Name == "" {
 			return run, nil

@@ -180,41 +180,60 @@ func (r *reindexer) one(tx transcript.Tx, d *decoded, allow lenience, did *Reind
 	if err != nil {
 		return err
 	}
-	dr, err := rederive(r.ctx, tx.AsOf(old.N), old, d, allow)
+	dr, err := rederive(r.ctx, tx.AsOf(known(old)+1), old, d, allow)
 	if err != nil {
 		return err
 	}
 	did.Exchanges++
-	changed, err := dr.differences(r.ctx, tx)
-	if err != nil || len(changed) == 0 {
+	changed, err := dr.apply(r.ctx, tx)
+	if err != nil {
 		return err
 	}
-	did.Changed++
+	if changed {
+		did.Changed++
+	}
+	_, err = relinkWanted(r.ctx, tx, d)
+	return err
+}
+
+// apply writes what comes out otherwise than it is stored, and tells whether
+// anything did.
+func (dr *draft) apply(ctx context.Context, tx transcript.Tx) (bool, error) {
+	old := dr.old
+	for _, c := range dr.clues {
+		if err := tx.PutClue(c.value, old.ID, c.at); err != nil {
+			return false, err
+		}
+	}
+	changed, err := dr.differences(ctx, tx)
+	if err != nil || len(changed) == 0 {
+		return false, err
+	}
 	if dr.needsRun {
 		run, err := tx.NewRun(old.StartedAt)
 		if err != nil {
-			return err
+			return false, err
 		}
 		dr.exchange.Link.Run = run.ID
 	}
 	for _, name := range dr.names {
 		if err := tx.BindRun(name, dr.exchange.Link.Run); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if dr.newAgent != nil {
 		dr.newAgent.Run = dr.exchange.Link.Run
 		if err := tx.PutAgent(dr.newAgent); err != nil {
-			return err
+			return false, err
 		}
 		dr.exchange.Link.Agent = dr.newAgent.ID
 	}
 	for _, id := range dr.aside {
 		if err := tx.SetSide(id); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return tx.PutDerived(dr.exchange, dr.calls, dr.brought)
+	return true, tx.PutDerived(dr.exchange, dr.calls, dr.brought)
 }
 
 // finish ends it, unless exchanges came meanwhile.
@@ -288,7 +307,7 @@ func (c *Committer) compare(ctx context.Context, r transcript.Reader, id string,
 	if err != nil {
 		return nil, err
 	}
-	dr, err := rederive(ctx, r.AsOf(old.N), old, d, allow)
+	dr, err := rederive(ctx, r.AsOf(known(old)+1), old, d, allow)
 	if err != nil {
 		return nil, err
 	}

@@ -21,9 +21,12 @@ func putCalls(ctx context.Context, tx transcript.Tx, d *decoded, parent *transcr
 		if err := tx.PutCall(row); err != nil {
 			return err
 		}
-		if err := putPrompts(tx, d.exchange.ID, it); err != nil {
+		if err := putPrompts(tx, d, it); err != nil {
 			return err
 		}
+	}
+	if err := putClues(tx, d, d.wanted); err != nil {
+		return err
 	}
 	if parent == nil || d.exchange.Results == 0 {
 		return nil
@@ -34,7 +37,7 @@ func putCalls(ctx context.Context, tx transcript.Tx, d *decoded, parent *transcr
 
 // putPrompts notes the texts that a call passes on: they may come back as the
 // first message of an agent that it starts.
-func putPrompts(tx transcript.Tx, exchange string, it *transcript.Item) error {
+func putPrompts(tx transcript.Tx, d *decoded, it *transcript.Item) error {
 	var arguments map[string]json.RawMessage
 	if json.Unmarshal(it.Arguments, &arguments) != nil {
 		return nil
@@ -50,7 +53,8 @@ func putPrompts(tx transcript.Tx, exchange string, it *transcript.Item) error {
 		if n++; !ok || n > mostPrompts {
 			continue
 		}
-		if err := tx.PutClue(key, exchange, it.At); err != nil {
+		d.prompts = append(d.prompts, key)
+		if err := tx.PutClue(key, d.exchange.ID, it.At); err != nil {
 			return err
 		}
 	}

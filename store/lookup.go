@@ -20,6 +20,7 @@ const (
 	findInNode     = 3   // by the node of its input: an exchange's number
 	findResponseID = 4   // an exchange's number
 	findCall       = 5   // by the key of its item: a call's id
+	findLooseNode  = 6   // by the node after its output without call ids, if that is another: an exchange's number
 	findText       = 100 // by what it says: of search_text.same alone
 )
 
@@ -71,6 +72,9 @@ func (l *lookup) ofExchange(e *transcript.Exchange) []lookupKey {
 	}
 	if n := e.Link.InNode; !n.IsZero() {
 		add(findInNode, n[:])
+	}
+	if n := e.Link.LooseNode; !n.IsZero() && n != e.Link.OutNode {
+		add(findLooseNode, n[:])
 	}
 	if e.ResponseID != "" {
 		add(findResponseID, []byte(e.ResponseID))

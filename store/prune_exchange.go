@@ -14,17 +14,17 @@ import (
 // whose it was from.
 func (t *tx) removeExchange(n int64) (from member, known bool, err error) {
 	var id any
-	var in, out []byte
+	var in, out, loose []byte
 	var responseID *string
-	err = t.st.row(context.Background(), "SELECT id, agent, run, in_node, out_node, response_id FROM exchange WHERE n = ?", []any{n},
-		&id, &from.agent, &from.run, &in, &out, &responseID)
+	err = t.st.row(context.Background(), "SELECT id, agent, run, in_node, out_node, loose_node, response_id FROM exchange WHERE n = ?", []any{n},
+		&id, &from.agent, &from.run, &in, &out, &loose, &responseID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return from, false, nil
 	}
 	if err != nil {
 		return from, false, err
 	}
-	for kind, value := range map[byte][]byte{findInNode: in, findOutNode: out} {
+	for kind, value := range map[byte][]byte{findInNode: in, findOutNode: out, findLooseNode: loose} {
 		if value != nil {
 			if err := t.lookupGone(kind, value, n); err != nil {
 				return from, false, err

@@ -45,6 +45,7 @@ func (g *gaps) lacks(key, target int64) (bool, error) {
 // unfound says for each kind of lookup what an exchange is not found by.
 var unfound = map[byte]string{
 	findOutNode: "the history after its output", findInNode: "the history before its output", findResponseID: "its response id",
+	findLooseNode: "the history after its output without call ids",
 }
 
 // exchange lists what the exchange, and the calls of its answer, are not found

@@ -133,6 +133,9 @@ type Past interface {
 	// ByOutNode gives the exchanges whose history and output is that node,
 	// newest first, at most limit.
 	ByOutNode(n Node, limit int) ([]*Exchange, error)
+	// ByLooseNode gives the exchanges whose history and output is that node made
+	// of keys without call ids (Link.LooseNode), newest first, at most limit.
+	ByLooseNode(n Node, limit int) ([]*Exchange, error)
 	// ByInNode gives the exchanges whose full input is that node, newest first, at most limit.
 	ByInNode(n Node, limit int) ([]*Exchange, error)
 	// Callers gives the exchanges whose answers hold a call with that key,

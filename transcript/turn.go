@@ -17,6 +17,10 @@ const (
 	Other          Kind = "other"
 )
 
+// Reference is the Name of an Other that stands for an item that the provider
+// holds: the one with its ItemID.
+const Reference = "item_reference"
+
 // Item is one unit of a transcript.
 type Item struct {
 	Kind         Kind            `json:"kind"`

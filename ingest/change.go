@@ -1,0 +1,114 @@
+package ingest
+
+import (
+	"errors"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// changes tells what is otherwise than in the exchange before, and how much went
+// on from there.
+func (k *linker) changes(parent *transcript.Exchange) error {
+	l := &k.d.exchange.Link
+	if parent == nil || l.By == transcript.ByRetrieve || l.By == transcript.ByAttempt {
+		return nil
+	}
+	c := k.differences(parent)
+	if c == (transcript.Change{}) {
+		return nil
+	}
+	k.count(&c, parent)
+	if c.Compacted {
+		if err := k.countDropped(&c, parent); err != nil {
+			return err
+		}
+	}
+	l.Change = c
+	return nil
+}
+
+func (k *linker) differences(parent *transcript.Exchange) transcript.Change {
+	e := k.d.exchange
+	l, p := &e.Link, &parent.Link
+	unknown := p.Settings == (transcript.Settings{}) && parent.Tools > 0 // recorded before settings were kept
+	c := transcript.Change{
+		System:    l.Settings.System != p.Settings.System && !unknown,
+		Tools:     l.Settings.Tools != p.Settings.Tools && !unknown,
+		Compacted: l.By == transcript.ByCompaction || l.By == transcript.ByHistory && p.OutLen < p.InLen || l.By == transcript.ByCall && 2*l.Shared < p.OutLen,
+		Rewritten: l.By == transcript.ByCall,
+		Handoff:   l.By == transcript.ByHandoff,
+	}
+	if l.Held() && l.Settings == (transcript.Settings{}) { // the provider may hold them too
+		c.System, c.Tools = false, false
+	}
+	if c.System && !l.Settings.Alike(p.Settings) {
+		c.Handoff = true
+	}
+	if e.Model != parent.Model && e.Model != "" && parent.Model != "" {
+		c.Model = parent.Model
+	}
+	if e.Dialect != parent.Dialect {
+		c.Dialect = string(parent.Dialect)
+	}
+	if e.Upstream != parent.Upstream {
+		c.Upstream = parent.Upstream
+	}
+	return c
+}
+
+// count says how much of the input the history before held and how much is new.
+func (k *linker) count(c *transcript.Change, parent *transcript.Exchange) {
+	l := &k.d.exchange.Link
+	for i, where := range k.d.where {
+		switch {
+		case where < 0:
+		case where < l.Shared, l.By == transcript.ByHandoff && k.d.turn.Input[i].Role == "user":
+			c.Passed.Add(&k.d.turn.Input[i])
+		default:
+			c.Added.Add(&k.d.turn.Input[i])
+		}
+	}
+	if l.Held() {
+		c.Passed.Items += parent.Link.OutLen
+	} else if l.By != transcript.ByHandoff && l.Shared < parent.Link.OutLen {
+		c.Dropped.Items = parent.Link.OutLen - l.Shared
+	}
+	usage := k.d.exchange.Usage
+	if total := c.Passed.Bytes + c.Added.Bytes; usage != nil && total > 0 && !l.Held() {
+		c.Passed.Tokens = int64(float64(usage.InputTotal) * float64(c.Passed.Bytes) / float64(total))
+		c.Added.Tokens = usage.InputTotal - c.Passed.Tokens
+	}
+}
+
+// countDropped reads the history before and says how much of it is gone. That
+// happens once in a compaction.
+func (k *linker) countDropped(c *transcript.Change, parent *transcript.Exchange) error {
+	before, err := new(Committer).reread(k.ctx, k.tx, parent.ID)
+	if errors.Is(err, transcript.ErrDamaged) || errors.Is(err, transcript.ErrNotFound) || errors.Is(err, errOmitted) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	kept := map[transcript.Key]int{}
+	for _, key := range k.d.keys {
+		kept[key]++
+	}
+	dropped := transcript.Load{}
+	items := append(before.turn.Input[:len(before.turn.Input):len(before.turn.Input)], before.turn.Output...)
+	for i := range items {
+		if !items[i].InChain() {
+			continue
+		}
+		if key := transcript.KeyOf(&items[i]); kept[key] > 0 {
+			kept[key]--
+			continue
+		}
+		dropped.Add(&items[i])
+	}
+	if u := parent.Usage; u != nil {
+		dropped.Tokens = max(0, u.InputTotal+u.Output-c.Passed.Tokens)
+	}
+	c.Dropped = dropped
+	return nil
+}

@@ -1,0 +1,70 @@
+package ingest
+
+import (
+	"slices"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// choose takes one of several exchanges, newest first, that fit as well: of the
+// same label if the exchange has one, of the agent that the client names, rather
+// no replay, rather one that nothing continues yet, rather the latest. of says
+// how many there were to choose from.
+func (k *linker) choose(found []*transcript.Exchange) (best *transcript.Exchange, of int, err error) {
+	var fits []*transcript.Exchange
+	for _, e := range found {
+		if !k.before(e) || k.run != "" && e.Link.Run != k.run {
+			continue
+		}
+		ok, err := k.mayJoin(e)
+		if err != nil {
+			return nil, 0, err
+		}
+		if ok {
+			fits = append(fits, e)
+		}
+	}
+	if len(fits) < 2 {
+		return first(fits), len(fits), nil
+	}
+	bestScore := -1
+	for _, e := range fits {
+		score, err := k.score(e)
+		if err != nil {
+			return nil, 0, err
+		}
+		if score > bestScore {
+			best, bestScore = e, score
+		}
+	}
+	return best, len(fits), nil
+}
+
+// before tells whether an exchange began before this one: whichever came first,
+// nothing continues what began later.
+func (k *linker) before(e *transcript.Exchange) bool {
+	return e.ID != k.d.exchange.ID && !e.StartedAt.After(k.d.exchange.StartedAt)
+}
+
+func first(found []*transcript.Exchange) *transcript.Exchange {
+	if len(found) == 0 {
+		return nil
+	}
+	return found[0]
+}
+
+func (k *linker) score(e *transcript.Exchange) (int, error) {
+	takes, err := k.tx.Takes(k.ctx, e.ID)
+	if err != nil {
+		return 0, err
+	}
+	extended, err := k.tx.Extended(e.ID)
+	score := 0
+	if !slices.ContainsFunc(takes, func(t transcript.Take) bool { return t.Exchange == e.ID }) {
+		score += 2
+	}
+	if !extended {
+		score++
+	}
+	return score, err
+}

@@ -1,0 +1,81 @@
+package ingest
+
+import (
+	"crypto/sha256"
+	"strconv"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// clueOf makes the clue of a value of that kind.
+func clueOf(kind, value string) transcript.Key {
+	h := sha256.New()
+	h.Write([]byte(kind + "\x00"))
+	h.Write([]byte(value))
+	return transcript.Key(h.Sum(nil)[:16])
+}
+
+// mostItems bounds how many items of an answer can be referred to.
+const mostItems = 16
+
+// putClues notes by what later requests may find this exchange, and what it
+// wanted itself and did not find.
+func putClues(tx transcript.Tx, d *decoded, wanted []transcript.Key) error {
+	for _, key := range wanted {
+		if err := tx.PutClue(key, d.exchange.ID, ""); err != nil {
+			return err
+		}
+	}
+	if id := d.turn.Conversation; id != "" {
+		if err := tx.PutClue(clueOf("conversation", id), d.exchange.ID, ""); err != nil {
+			return err
+		}
+	}
+	if err := putItems(tx, d); err != nil {
+		return err
+	}
+	if err := putChoices(tx, d); err != nil {
+		return err
+	}
+	return putPassages(tx, d)
+}
+
+// putItems notes the items of an answer that can be referred to: the provider
+// keeps them, or they are a compaction.
+func putItems(tx transcript.Tx, d *decoded) error {
+	if d.exchange.Dialect != transcript.Responses {
+		return nil
+	}
+	kept := string(d.turn.Parameters["store"]) != "false"
+	for i := range min(mostItems, len(d.turn.Output)) {
+		it := &d.turn.Output[i]
+		if it.ItemID == "" || !kept && it.Kind != transcript.Compaction {
+			continue
+		}
+		if err := tx.PutClue(clueOf("item", it.ItemID), d.exchange.ID, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putChoices notes the histories that end with another choice than the first.
+func putChoices(tx transcript.Tx, d *decoded) error {
+	choices := map[int][]transcript.Item{}
+	for _, it := range d.turn.Output {
+		if n := it.Choice; n > 0 {
+			it.Choice = 0
+			choices[n] = append(choices[n], it)
+		}
+	}
+	for n, items := range choices {
+		nodes := transcript.Chain(d.exchange.Link.InNode, transcript.Keys(items))
+		if len(nodes) == 0 || nodes[len(nodes)-1] == d.exchange.Link.OutNode {
+			continue
+		}
+		if err := tx.PutClue(clueOf("choice", string(nodes[len(nodes)-1][:])), d.exchange.ID, strconv.Itoa(n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,210 @@
+package ingest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// nearest bounds how many prefixes of a history are looked up one by one.
+const nearest = 32
+
+// byHistory finds the longest prefix of the input that is some exchange's
+// history with its output. The nearest prefixes are all looked up. Of a history
+// that goes on for longer without being recorded it is taken that what is
+// recorded is its beginning, and the end of that is searched for: a request
+// that has nothing to do with anything costs few lookups, however long it is.
+func (k *linker) byHistory() (*transcript.Exchange, error) {
+	ends := answerEnds(k.d)
+	for n := 0; n < nearest && len(ends) > 0; n++ {
+		last := len(ends) - 1
+		if parent, err := k.atNode(ends[last]); err != nil || parent != nil {
+			return parent, err
+		}
+		ends = ends[:last]
+	}
+	var longest *transcript.Exchange
+	for low, high := 0, len(ends); low < high; {
+		middle := (low + high) / 2
+		parent, err := k.atNode(ends[middle])
+		if err != nil {
+			return nil, err
+		}
+		if parent == nil {
+			high = middle
+		} else {
+			longest, low = parent, middle+1
+		}
+	}
+	return longest, nil
+}
+
+// answerEnds gives the lengths of the prefixes that can end with an answer:
+// what a user says, or the result of a client's tool, ends none.
+func answerEnds(d *decoded) []int {
+	var ends []int
+	for i, where := range d.where {
+		it := &d.turn.Input[i]
+		if where >= 0 && it.Kind != transcript.ToolResult && !(it.Kind == transcript.MessageItem && it.Role == "user") {
+			ends = append(ends, where+1)
+		}
+	}
+	return ends
+}
+
+// atNode links to the exchange whose history and output are the first n items,
+// if there is one.
+func (k *linker) atNode(n int) (*transcript.Exchange, error) {
+	found, err := k.tx.ByOutNode(k.nodes[n-1], candidates)
+	if err != nil {
+		return nil, err
+	}
+	return k.take(found, n, transcript.ByHistory, "history and output")
+}
+
+// take links to one of the exchanges found, to whose history the first n items
+// belong.
+func (k *linker) take(found []*transcript.Exchange, n int, by, what string) (*transcript.Exchange, error) {
+	parent, of, err := k.choose(found)
+	if err != nil || parent == nil {
+		return nil, err
+	}
+	l := &k.d.exchange.Link
+	l.By, l.Shared = by, n
+	l.Evidence = fmt.Sprintf("the first %d items are x%d's %s", n, parent.N, what)
+	if of > 1 {
+		l.Evidence += fmt.Sprintf("; ambiguous: %d exchanges have that history", of)
+	}
+	return parent, nil
+}
+
+// beyond bounds how many answers behind the history that fits are looked for
+// otherwise.
+const beyond = 4
+
+// byEnd looks for an answer beyond the history that fits: another choice than
+// the first of several, or one whose call ids were written anew.
+func (k *linker) byEnd(parent *transcript.Exchange) (*transcript.Exchange, error) {
+	l := &k.d.exchange.Link
+	ends := slices.DeleteFunc(answerEnds(k.d), func(n int) bool { return n <= l.Shared })
+	if len(ends) == 0 || l.Held() || l.By == transcript.ByRetrieve {
+		return parent, nil
+	}
+	var loose []transcript.Node
+	for n := len(ends) - 1; n >= max(0, len(ends)-beyond); n-- {
+		found, err := k.byChoice(ends[n])
+		if err != nil || found != nil {
+			return found, err
+		}
+		if loose == nil {
+			loose = transcript.Chain(transcript.Node{}, transcript.LooseKeys(k.d.turn.Input))
+		}
+		list, err := k.tx.ByLooseNode(loose[ends[n]-1], candidates)
+		if err != nil {
+			return nil, err
+		}
+		found, err = k.take(k.near(list, parent), ends[n], transcript.ByLoose, "history and output but for call ids")
+		if err != nil || found != nil {
+			return found, err
+		}
+	}
+	return parent, nil
+}
+
+// near keeps exchanges of the run of what fits already.
+func (k *linker) near(list []*transcript.Exchange, parent *transcript.Exchange) []*transcript.Exchange {
+	if parent == nil {
+		return list
+	}
+	return slices.DeleteFunc(list, func(e *transcript.Exchange) bool { return e.Link.Run != parent.Link.Run })
+}
+
+// byChoice finds the answer one of whose further choices ends the first n items.
+func (k *linker) byChoice(n int) (*transcript.Exchange, error) {
+	node := k.nodes[n-1]
+	places, err := k.tx.Clues(clueOf("choice", string(node[:])), candidates)
+	if err != nil {
+		return nil, err
+	}
+	var found []*transcript.Exchange
+	for _, p := range places {
+		e, err := k.tx.Exchange(k.ctx, p.Exchange)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, e)
+	}
+	return k.take(found, n, transcript.ByChoice, "history and another of its choices")
+}
+
+// echoes bounds how many calls of a history are looked up one by one.
+const echoes = 16
+
+// byCall finds the answer whose call the request repeats, same id, name and
+// arguments, beyond what parent's history covers: clients that leave out or
+// rewrite texts of their history still send calls as they got them. Ids that
+// count (call_0, functions.x:0) come back in strangers' conversations, so
+// without a parent only an id that looks minted is evidence, and with one only
+// an answer of its run. It gives parent if there is none.
+func (k *linker) byCall(parent *transcript.Exchange) (*transcript.Exchange, error) {
+	l := &k.d.exchange.Link
+	items, where, tried := k.d.turn.Input, k.d.where, 0
+	if l.Held() || l.By == transcript.ByRetrieve {
+		return parent, nil
+	}
+	for i := len(items) - 1; i >= 0 && tried < echoes; i-- {
+		if items[i].Kind != transcript.ToolCall || items[i].ServerSide || items[i].CallID == "" {
+			continue
+		}
+		if where[i] < l.Shared {
+			break
+		}
+		if parent == nil && !minted(items[i].CallID) {
+			continue
+		}
+		tried++
+		found, err := k.tx.Callers(k.d.key(i), candidates)
+		if err != nil {
+			return nil, err
+		}
+		caller, of, err := k.choose(k.near(found, parent))
+		if err != nil {
+			return nil, err
+		}
+		if caller == nil {
+			continue
+		}
+		l.By, l.Shared = transcript.ByCall, where[i]+1
+		l.Evidence = fmt.Sprintf("call %s is x%d's, though the history before it differs", items[i].CallID, caller.N)
+		if of > 1 {
+			l.Evidence += fmt.Sprintf("; ambiguous: %d answers hold that call", of)
+		}
+		return caller, nil
+	}
+	return parent, nil
+}
+
+// mintedRun is how many letters and digits in a row make an id look random.
+const mintedRun = 8
+
+// minted tells whether a call id looks random rather than counted: it holds a
+// long run of letters and digits with both among them.
+func minted(id string) bool {
+	run, letters, digits := 0, false, false
+	for i := range len(id) {
+		switch c := id[i]; {
+		case c >= '0' && c <= '9':
+			digits = true
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
+			letters = true
+		default:
+			run, letters, digits = 0, false, false
+			continue
+		}
+		if run++; run >= mintedRun && letters && digits {
+			return true
+		}
+	}
+	return false
+}

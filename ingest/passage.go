@@ -1,0 +1,207 @@
+package ingest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// A passage is a long line of a text, by which the text is known again inside
+// another: a summary in the history that it replaces, a final answer in what
+// another agent is asked.
+const (
+	shortestPassage = 48
+	keptPassages    = 4  // of an answer
+	soughtPassages  = 32 // of a request
+	mostTexts       = 8  // messages of a request that are looked at
+	handedWithin    = time.Hour
+)
+
+// passages gives the longest lines of a text, at most so many.
+func passages(text string, most int) []string {
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = strings.TrimSpace(line); len(line) >= shortestPassage && !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+		if len(lines) > 1000 {
+			break
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	return lines[:min(most, len(lines))]
+}
+
+// putPassages notes the passages of a final answer: one that calls nothing. Each
+// says how many there are.
+func putPassages(tx transcript.Tx, d *decoded) error {
+	if d.exchange.Calls > 0 || d.exchange.Dialect == transcript.Unknown {
+		return nil
+	}
+	list := passages(d.turn.Text, keptPassages)
+	for _, p := range list {
+		if err := tx.PutClue(clueOf("said", p), d.exchange.ID, strconv.Itoa(len(list))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// byCompaction finds the answer that made the compaction which the request holds,
+// beyond what parent's history covers.
+func (k *linker) byCompaction(parent *transcript.Exchange) (*transcript.Exchange, error) {
+	l := &k.d.exchange.Link
+	for i := len(k.d.turn.Input) - 1; i >= 0 && !l.Held(); i-- {
+		it := &k.d.turn.Input[i]
+		if it.Kind != transcript.Compaction {
+			continue
+		}
+		if k.d.where[i] < l.Shared {
+			break
+		}
+		holder, err := k.holder(it.ItemID)
+		if err != nil || holder == nil {
+			return parent, err
+		}
+		l.By, l.Shared, l.Evidence = transcript.ByCompaction, k.afterAnswer(i), fmt.Sprintf("x%d made the compaction %s", holder.N, it.ItemID)
+		return holder, nil
+	}
+	return parent, nil
+}
+
+// byPassage finds the answer that a request without a recorded history was
+// handed: a summary of the agent's own history, or another agent's final text.
+func (k *linker) byPassage() (*transcript.Exchange, error) {
+	e, err := k.said()
+	if err != nil || e == nil {
+		return nil, err
+	}
+	l := &k.d.exchange.Link
+	summary, err := k.summarises(e)
+	if err != nil {
+		return nil, err
+	}
+	if summary {
+		l.By, l.Evidence = transcript.ByCompaction, fmt.Sprintf("its history is what x%d summed up", e.N)
+		return e, nil
+	}
+	if k.id.Session != "" {
+		if run, _, err := k.named(); err != nil || run != e.Link.Run {
+			return nil, err
+		}
+	}
+	l.By, l.Evidence = transcript.ByHandoff, fmt.Sprintf("its first message holds what x%d said", e.N)
+	return e, nil
+}
+
+// said finds the final answer of which this request's first messages hold half
+// of the passages or more.
+func (k *linker) said() (*transcript.Exchange, error) {
+	if k.d.exchange.Dialect == transcript.Unknown {
+		return nil, nil
+	}
+	counts := map[string]int{}
+	var best *transcript.Exchange
+	for _, p := range k.soughtPassages() {
+		places, err := k.tx.Clues(clueOf("said", p), candidates)
+		if err != nil {
+			return nil, err
+		}
+		var found []*transcript.Exchange
+		for _, place := range places {
+			if counts[place.Exchange]++; counts[place.Exchange]*2 < atoi(place.At) {
+				continue
+			}
+			e, err := k.tx.Exchange(k.ctx, place.Exchange)
+			if err != nil {
+				return nil, err
+			}
+			if k.before(e) && k.d.exchange.StartedAt.Sub(e.StartedAt) <= handedWithin && (k.run == "" || k.run == e.Link.Run) {
+				found = append(found, e)
+			}
+		}
+		e, err := k.latestOpen(found)
+		if err != nil {
+			return nil, err
+		}
+		if e != nil && (best == nil || e.N > best.N) {
+			best = e
+		}
+	}
+	return best, nil
+}
+
+// latestOpen takes the latest, rather one that nothing continues yet.
+func (k *linker) latestOpen(found []*transcript.Exchange) (*transcript.Exchange, error) {
+	for _, e := range found {
+		extended, err := k.tx.Extended(e.ID)
+		if err != nil || !extended {
+			return e, err
+		}
+	}
+	return first(found), nil
+}
+
+func atoi(s string) int {
+	n, _ := strconv.Atoi(s)
+	return n
+}
+
+// soughtPassages are those of what users and systems say before anything was
+// answered.
+func (k *linker) soughtPassages() []string {
+	var all []string
+	texts := 0
+	for i := range k.d.turn.Input {
+		it := &k.d.turn.Input[i]
+		if it.Kind == transcript.ToolCall || it.Kind == transcript.ToolResult || it.Role == "assistant" {
+			break
+		}
+		if it.Kind != transcript.MessageItem {
+			continue
+		}
+		if texts++; texts > mostTexts {
+			break
+		}
+		all = append(all, passages(it.Text, soughtPassages)...)
+	}
+	return all[:min(soughtPassages, len(all))]
+}
+
+// summarises tells whether an answer is the summary of a history that this
+// agent had: the agent is the same, by its own name or by its settings, and
+// there was a history to sum up.
+func (k *linker) summarises(e *transcript.Exchange) (bool, error) {
+	if ok, err := k.mayJoin(e); err != nil || !ok || e.Link.InLen < 3 {
+		return false, err
+	}
+	s := k.d.exchange.Link.Settings
+	for range 2 {
+		if s.Tools == e.Link.Settings.Tools && s.Alike(e.Link.Settings) {
+			return s != (transcript.Settings{}) || asksForSummary(e.Preview), nil
+		}
+		if e.Link.Parent == "" {
+			break
+		}
+		parent, err := k.tx.Exchange(k.ctx, e.Link.Parent)
+		if errors.Is(err, transcript.ErrNotFound) {
+			break
+		}
+		if err != nil {
+			return false, err
+		}
+		e = parent
+	}
+	return false, nil
+}
+
+func asksForSummary(text string) bool {
+	text = strings.ToLower(text)
+	return strings.Contains(text, "summar") || strings.Contains(text, "compact") || strings.Contains(text, "condense")
+}

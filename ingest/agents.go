@@ -111,6 +111,9 @@ func (k *linker) mayJoin(e *transcript.Exchange) (bool, error) {
 	if k.id == (transcript.Identity{}) || e.Link.Agent == "" {
 		return true, nil
 	}
+	if run, _, err := k.named(); err != nil || run != "" && run != e.Link.Run {
+		return false, err
+	}
 	a, err := k.tx.Agent(k.ctx, e.Link.Agent)
 	if errors.Is(err, transcript.ErrNotFound) {
 		return true, nil
@@ -168,6 +171,14 @@ func (k *linker) newRun() (string, error) {
 // named gives the run that one of the client's names means, "" if none does. A
 // run that nothing was in before is none: it is this exchange that begins it.
 func (k *linker) named() (run, name string, err error) {
+	if !k.asked {
+		k.namedRun, k.namedBy, err = k.askNamed()
+		k.asked = err == nil
+	}
+	return k.namedRun, k.namedBy, err
+}
+
+func (k *linker) askNamed() (run, name string, err error) {
 	for _, name := range k.names() {
 		run, err := k.tx.RunByKey(name)
 		if errors.Is(err, transcript.ErrNotFound) {

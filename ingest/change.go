@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -34,7 +35,7 @@ func (k *linker) differences(parent *transcript.Exchange) transcript.Change {
 	c := transcript.Change{
 		System:    l.Settings.System != p.Settings.System && !unknown,
 		Tools:     l.Settings.Tools != p.Settings.Tools && !unknown,
-		Compacted: l.By == transcript.ByCompaction || l.By == transcript.ByHistory && p.OutLen < p.InLen || l.By == transcript.ByCall && 2*l.Shared < p.OutLen,
+		Compacted: l.By == transcript.ByCompaction || k.d.turn.Replaces || l.By == transcript.ByCall && 2*l.Shared < p.OutLen,
 		Rewritten: l.By == transcript.ByCall,
 		Handoff:   l.By == transcript.ByHandoff,
 	}
@@ -83,6 +84,10 @@ func (k *linker) count(c *transcript.Change, parent *transcript.Exchange) {
 // countDropped reads the history before and says how much of it is gone. That
 // happens once in a compaction.
 func (k *linker) countDropped(c *transcript.Change, parent *transcript.Exchange) error {
+	if k.d.turn.Replaces {
+		c.Dropped = dropped(k.d.turn.Input, k.d.turn.Output)
+		return nil
+	}
 	before, err := new(Committer).reread(k.ctx, k.tx, parent.ID)
 	if errors.Is(err, transcript.ErrDamaged) || errors.Is(err, transcript.ErrNotFound) || errors.Is(err, errOmitted) {
 		return nil
@@ -90,25 +95,29 @@ func (k *linker) countDropped(c *transcript.Change, parent *transcript.Exchange)
 	if err != nil {
 		return err
 	}
+	c.Dropped = dropped(append(slices.Clip(before.turn.Input), before.turn.Output...), k.d.turn.Input)
+	if u := parent.Usage; u != nil {
+		c.Dropped.Tokens = max(0, u.InputTotal+u.Output-c.Passed.Tokens)
+	}
+	return nil
+}
+
+// dropped counts the items of a history that another one does not hold.
+func dropped(before, now []transcript.Item) transcript.Load {
 	kept := map[transcript.Key]int{}
-	for _, key := range k.d.keys {
+	for _, key := range transcript.Keys(now) {
 		kept[key]++
 	}
-	dropped := transcript.Load{}
-	items := append(before.turn.Input[:len(before.turn.Input):len(before.turn.Input)], before.turn.Output...)
-	for i := range items {
-		if !items[i].InChain() {
+	var load transcript.Load
+	for i := range before {
+		if !before[i].InChain() {
 			continue
 		}
-		if key := transcript.KeyOf(&items[i]); kept[key] > 0 {
+		if key := transcript.KeyOf(&before[i]); kept[key] > 0 {
 			kept[key]--
-			continue
+		} else {
+			load.Add(&before[i])
 		}
-		dropped.Add(&items[i])
 	}
-	if u := parent.Usage; u != nil {
-		dropped.Tokens = max(0, u.InputTotal+u.Output-c.Passed.Tokens)
-	}
-	c.Dropped = dropped
-	return nil
+	return load
 }

@@ -24,6 +24,9 @@ type linker struct {
 	aside []string             // exchanges that turned out to be side calls
 	call  *transcript.Place    // the call that started the agent, once it is found
 	about string               // the run that an id in the request belongs to, "" for none
+
+	asked             bool // for the run that the client's names mean: namedRun, by namedBy
+	namedRun, namedBy string
 }
 
 // link finds the exchange that this one goes on from and sets its place in the

@@ -4,40 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Relink links again what a user's word on exchanges concerns: those exchanges
-// and what came after them in their runs, oldest first, all in one transaction.
-// It tells how many are otherwise now.
+// Relink links exchanges anew after a user said what they continue, or took that
+// back, and whatever hangs at them, all in one transaction. It tells how many
+// are otherwise now.
 func Relink(ctx context.Context, s transcript.Store, exchanges ...string) (changed int64, err error) {
-	r := &reindexer{ctx: ctx, store: s}
 	err = s.Update(ctx, func(tx transcript.Tx) error {
-		list, err := concerned(ctx, tx, exchanges)
-		if err != nil {
-			return err
-		}
-		allow, err := allowed(ctx, tx)
-		if err != nil {
-			return err
-		}
-		var did Reindexed
-		for _, id := range list {
-			d, err := r.decoder.reread(ctx, tx, id)
-			if errors.Is(err, transcript.ErrDamaged) || errors.Is(err, transcript.ErrNotFound) || errors.Is(err, errOmitted) {
-				continue
-			}
-			if err == nil {
-				err = r.one(tx, d, allow, &did)
-			}
-			if err != nil {
+		r := relinker{ctx: ctx, tx: tx}
+		for _, id := range exchanges {
+			if err := r.add(id); err != nil {
 				return err
 			}
 		}
-		changed = did.Changed
-		return nil
+		ids, err := r.run()
+		changed = int64(len(ids))
+		return err
 	})
 	if err != nil {
 		return 0, fmt.Errorf("link again: %w", err)
@@ -45,39 +29,125 @@ func Relink(ctx context.Context, s transcript.Store, exchanges ...string) (chang
 	return changed, nil
 }
 
-// concerned lists the exchanges and what came after them in their runs, by
-// number.
-func concerned(ctx context.Context, tx transcript.Tx, exchanges []string) ([]string, error) {
-	from := map[string]int64{} // run → number of the first exchange that it concerns
-	for _, id := range exchanges {
-		e, err := tx.Exchange(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		if n, ok := from[e.Link.Run]; !ok || e.N < n {
-			from[e.Link.Run] = e.N
-		}
-	}
-	ids := map[int64]string{}
-	for run, n := range from {
-		for e, err := range tx.Exchanges(ctx, transcript.Filter{Run: run, After: n - 1, Oldest: true}) {
-			if errors.Is(err, transcript.ErrDamaged) {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			ids[e.N] = e.ID
-		}
-	}
-	var numbers []int64
-	for n := range ids {
-		numbers = append(numbers, n)
-	}
-	slices.Sort(numbers)
-	list := make([]string, len(numbers))
-	for i, n := range numbers {
-		list[i] = ids[n]
-	}
-	return list, nil
+// relinker links exchanges anew, and then those whose place depends on theirs.
+type relinker struct {
+	ctx     context.Context
+	tx      transcript.Tx
+	asOf    int64 // number of the exchange that is known by now
+	decoder Committer
+	queue   []*transcript.Exchange
+	queued  map[string]bool
+	rounds  map[string]int
 }
+
+// mostRounds bounds how often one exchange is linked anew.
+const mostRounds = 4
+
+func (r *relinker) add(id string) error {
+	if r.queued[id] {
+		return nil
+	}
+	e, err := r.tx.Exchange(r.ctx, id)
+	if errors.Is(err, transcript.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if r.queued == nil {
+		r.queued, r.rounds = map[string]bool{}, map[string]int{}
+	}
+	r.queued[id] = true
+	r.queue = append(r.queue, e)
+	return nil
+}
+
+func (r *relinker) run() (changed []string, err error) {
+	allow, err := allowed(r.ctx, r.tx)
+	if err != nil {
+		return nil, err
+	}
+	for len(r.queue) > 0 {
+		e := r.queue[0]
+		r.queue = r.queue[1:]
+		r.queued[e.ID] = false
+		if r.rounds[e.ID]++; r.rounds[e.ID] > mostRounds {
+			continue
+		}
+		was := e.Link
+		did, err := r.one(e, allow)
+		if err != nil {
+			return changed, fmt.Errorf("x%d: %w", e.N, err)
+		}
+		if !did {
+			continue
+		}
+		changed = append(changed, e.ID)
+		if err := r.addDependent(e.ID, &was); err != nil {
+			return changed, err
+		}
+	}
+	return changed, nil
+}
+
+func (r *relinker) one(e *transcript.Exchange, allow lenience) (bool, error) {
+	d, err := r.decoder.reread(r.ctx, r.tx, e.ID)
+	if errors.Is(err, transcript.ErrDamaged) || errors.Is(err, errOmitted) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	old := *e
+	if r.asOf > e.N {
+		old.Link.AsOf = max(old.Link.AsOf, r.asOf)
+	}
+	dr, err := rederive(r.ctx, r.tx.AsOf(known(&old)+1), &old, d, allow)
+	if err != nil {
+		return false, err
+	}
+	dr.old, dr.exchange.Link.AsOf = e, e.Link.AsOf
+	if changed, err := dr.differences(r.ctx, r.tx); err != nil || len(changed) == 0 {
+		return false, err
+	}
+	dr.exchange.Link.AsOf = old.Link.AsOf
+	return dr.apply(r.ctx, r.tx)
+}
+
+// addDependent adds what continues an exchange, and, if it is in another run
+// now, whatever is in the run that it was in.
+func (r *relinker) addDependent(id string, was *transcript.Link) error {
+	now, err := r.tx.Exchange(r.ctx, id)
+	if err != nil {
+		return err
+	}
+	children, err := r.tx.Children(r.ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, c := range children {
+		if err := r.add(c.ID); err != nil {
+			return err
+		}
+	}
+	if was.Run == "" || now.Link.Run == was.Run {
+		return nil
+	}
+	var left []string
+	for e, err := range r.tx.Exchanges(r.ctx, transcript.Filter{Run: was.Run, Oldest: true}) {
+		if err != nil {
+			return err
+		}
+		left = append(left, e.ID)
+	}
+	for _, id := range left {
+		if err := r.add(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// known is the number of the latest exchange that was known when an exchange
+// was linked, itself left out.
+func known(e *transcript.Exchange) int64 { return max(e.N-1, e.Link.AsOf) }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -140,7 +141,8 @@ func (p *past) Clues(value transcript.Key, limit int) ([]transcript.Place, error
 		return nil, err
 	}
 	var places []transcript.Place
-	const query = "SELECT e.id, p.at FROM clue p JOIN exchange e ON e.n = p.n WHERE p.value = ? AND p.n < ? ORDER BY p.n DESC, p.at LIMIT ?"
+	// In the order of the index, since this is asked for each new conversation.
+	const query = "SELECT e.id, p.at FROM clue p JOIN exchange e ON e.n = p.n WHERE p.value = ? AND p.n < ? ORDER BY p.n DESC, p.at DESC LIMIT ?"
 	err := p.st.rows(context.Background(), query, []any{value[:], p.before, limit}, func(row *sql.Rows) error {
 		var id any
 		place := transcript.Place{Body: "response"}
@@ -153,6 +155,12 @@ func (p *past) Clues(value transcript.Key, limit int) ([]transcript.Place, error
 	})
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("read clues: %w", err)
+	}
+	for first, i := 0, 1; i <= len(places); i++ { // those of one exchange in their order
+		if i == len(places) || places[i].Exchange != places[first].Exchange {
+			slices.Reverse(places[first:i])
+			first = i
+		}
 	}
 	return places, nil
 }

@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -31,8 +33,8 @@ func (r *reader) Calls(ctx context.Context, exchanges []string) ([]transcript.Ca
 func (r *reader) callsOf(ctx context.Context, calls []transcript.CallRow, exchange string) ([]transcript.CallRow, error) {
 	const query = `SELECT c.id, c.at, c.key, c.call_id, c.name, r.exchange, r.at, r.found_by, r.latency, r.is_error
 		FROM call c LEFT JOIN result r ON r.call = c.id
-		WHERE c.exchange = ? ORDER BY c.id, (SELECT n FROM exchange WHERE id = r.exchange), r.at`
-	last := int64(0)
+		WHERE c.exchange = ? ORDER BY c.id, r.exchange, r.at`
+	first, last := len(calls), int64(0)
 	err := r.st.rows(ctx, query, []any{packID(exchange)}, func(row *sql.Rows) error {
 		var id int64
 		var key []byte
@@ -56,7 +58,36 @@ func (r *reader) callsOf(ctx context.Context, calls []transcript.CallRow, exchan
 		}
 		return nil
 	})
+	for i := first; i < len(calls) && err == nil; i++ {
+		err = r.inOrder(ctx, calls[i].Results)
+	}
 	return calls, err
+}
+
+// inOrder sorts the results of a call by the numbers of their exchanges. Few
+// calls have more than one, so that is cheaper than to have all of them sorted
+// when they are read.
+func (r *reader) inOrder(ctx context.Context, results []transcript.ResultRow) error {
+	if len(results) < 2 {
+		return nil
+	}
+	numbers := map[string]int64{}
+	for i := range results {
+		id := results[i].Exchange
+		if _, ok := numbers[id]; ok {
+			continue
+		}
+		var n int64 // stays 0 if the exchange was removed
+		err := r.st.row(ctx, "SELECT n FROM exchange WHERE id = ?", []any{packID(id)}, &n)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		numbers[id] = n
+	}
+	slices.SortStableFunc(results, func(a, b transcript.ResultRow) int {
+		return cmp.Or(cmp.Compare(numbers[a.Exchange], numbers[b.Exchange]), cmp.Compare(a.At, b.At))
+	})
+	return nil
 }
 
 // PutCall stores one call of an answer, and the results that it holds.

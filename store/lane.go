@@ -91,10 +91,12 @@ func (l *lane) flush() error {
 		l.loose = append(l.loose, loosePack{first, int64(len(l.lengths)), int64(len(l.data))})
 		return l.write(packRow(first, l.lengths, l.data, l.codec.quick))
 	}
-	encoder := l.codec.quick // a transaction this large is one of many: no time to lose
+	encoder := l.codec.tight
+	if len(l.data) >= fullPack/2 { // a transaction this large is one of many: no time to lose
+		encoder = l.codec.quick
+	}
 	lengths, data := l.lengths, l.data
 	if len(l.loose) > 0 {
-		encoder = l.codec.tight
 		looseLengths, looseData, err := l.takeLoose()
 		if err != nil {
 			return err

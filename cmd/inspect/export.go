@@ -93,11 +93,16 @@ func exporter(format string, refs []string, chunks bool) (export, error) {
 func (a *app) exportJSONL(ctx context.Context, db *store.DB, refs []string, chunks bool, w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
+	table, err := a.prices()
+	if err != nil {
+		return err
+	}
 	write := func(e *transcript.Exchange) error {
 		v, err := view.NewExchange(ctx, db, e)
 		if err != nil {
 			return err
 		}
+		v.Price(table)
 		if chunks {
 			v.AddChunks(e)
 		}

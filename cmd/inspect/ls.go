@@ -112,7 +112,11 @@ func (a *app) lsRuns(ctx context.Context, r transcript.Reader, o *lsOptions, sin
 	}
 	rows = newest(a, rows, o.limit)
 	if a.json {
-		return a.printJSON(rows)
+		table, err := a.prices()
+		if err == nil {
+			err = view.PriceRuns(ctx, r, rows, table)
+		}
+		return errors.Join(err, a.printJSON(rows))
 	}
 	if len(rows) == 0 {
 		return a.nothing(ctx, r, "run")
@@ -127,7 +131,13 @@ func (a *app) lsExchanges(ctx context.Context, r transcript.Reader, o *lsOptions
 		return damaged
 	}
 	rows = newest(a, rows, o.limit)
-	var err error
+	table, err := a.prices()
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		rows[i].Price(table)
+	}
 	if a.json {
 		err = a.printJSON(rows)
 	} else if len(rows) > 0 || damaged == nil {

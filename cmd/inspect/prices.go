@@ -1,13 +1,17 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/retake-debugger/retake/pricing"
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
 )
 
 // prices gives the table of prices, with what the user's own file says: --prices,
@@ -48,4 +52,44 @@ func (a *app) usualPrices() string {
 		config = filepath.Join(home, ".config")
 	}
 	return filepath.Join(config, "retake", "prices.json")
+}
+
+// weigh fills in what a run costs and, for programs, what is found in it.
+func (a *app) weigh(ctx context.Context, r transcript.Reader, run *view.Run) error {
+	table, err := a.prices()
+	if err != nil {
+		return err
+	}
+	run.Price(table)
+	if !a.json {
+		return nil
+	}
+	return run.Judge(ctx, r, view.InputCost(table))
+}
+
+// exchangeCost says what an exchange costs, and names the model to add to the
+// prices if that is not known.
+func exchangeCost(r *view.Row) string {
+	switch {
+	case r.CostUSD != nil:
+		return "$" + *r.CostUSD
+	case r.Usage != nil:
+		return "no price for " + word(r.Model)
+	}
+	return ""
+}
+
+// runCost says what a run costs.
+func runCost(r *view.RunRow) string {
+	cost := ""
+	if r.CostUSD != nil {
+		cost = "$" + *r.CostUSD
+		if r.CostIsLowerBound {
+			cost = "≥ " + cost
+		}
+	}
+	if len(r.Unpriced.Models) > 0 {
+		cost = join([]string{cost, "no price for " + word(strings.Join(r.Unpriced.Models, ", "))})
+	}
+	return cost
 }

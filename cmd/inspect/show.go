@@ -70,6 +70,11 @@ func (a *app) showExchange(ctx context.Context, r transcript.Reader, e *transcri
 		if err != nil {
 			return err
 		}
+		table, err := a.prices()
+		if err != nil {
+			return err
+		}
+		v.Price(table)
 		if o.chunks {
 			v.AddChunks(e)
 		}
@@ -79,6 +84,11 @@ func (a *app) showExchange(ctx context.Context, r transcript.Reader, e *transcri
 	if err != nil {
 		return err
 	}
+	table, err := a.prices()
+	if err != nil {
+		return err
+	}
+	t.Exchange.Price(table)
 	p := a.printer(o.full)
 	p.transcript(t)
 	if e.Dialect == transcript.Unknown {
@@ -134,7 +144,7 @@ func (p *printer) heading(t *view.Transcript) {
 	if x.Timing.TTFTms != nil {
 		facts = append(facts, "first token after "+duration(x.Timing.TTFTms))
 	}
-	facts = append(facts, usage(x.Usage)...)
+	facts = append(append(facts, usage(x.Usage)...), exchangeCost(&x.Row))
 	p.line("     %s", p.style(join(facts), dim))
 	p.line("     %s", p.style(word(x.Method+" "+x.URL), dim))
 	if t.Parent != nil {

@@ -29,6 +29,9 @@ func (a *app) showRun(ctx context.Context, r transcript.Reader, t *view.Target, 
 	if err != nil {
 		return err
 	}
+	if err := a.weigh(ctx, r, run); err != nil {
+		return err
+	}
 	if a.json {
 		return a.printJSON(jsonOf(run, t))
 	}
@@ -88,7 +91,7 @@ func (p *runPrinter) whole() error {
 		return err
 	}
 	p.sideCalls()
-	if n := p.run.Damaged; n > 0 {
+	if n := p.run.Unreadable; n > 0 {
 		p.line("")
 		p.line("%s", p.style(fmt.Sprintf("! %d exchange%s of this run cannot be read: the database is damaged there (inspect doctor)", n, plural(n)), red))
 	}
@@ -108,7 +111,7 @@ func (p *runPrinter) runHeading() {
 	p.line("%s  %s", head, p.style(name, bold))
 	p.line("     %s%s%s", p.style(join(facts), dim), errs, p.statusWord())
 	facts = []string{p.time(r.StartedAt), duration(r.DurationMS)}
-	p.line("     %s", p.style(join(append(facts, usage(r.Usage)...)), dim))
+	p.line("     %s", p.style(join(append(append(facts, usage(r.Usage)...), runCost(&r.RunRow))), dim))
 	marks := r.Tags
 	if r.Pinned {
 		marks = append([]string{"pinned"}, marks...)

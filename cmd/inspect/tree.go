@@ -51,6 +51,9 @@ func (a *app) tree(ctx context.Context, ref string, evidence bool) error {
 	if err != nil {
 		return err
 	}
+	if err := a.weigh(ctx, db, run); err != nil {
+		return err
+	}
 	if a.json {
 		return a.printJSON(run)
 	}

@@ -19,17 +19,26 @@ import (
 
 // hostileTexts are texts as they stand in JSON, each with what a search for it
 // looks for.
-var hostileTexts = map[string]struct{ text, find string }{
+var hostileTexts = map[string]hostile{
 	"NUL":             {`before nul\u0000after done-nul`, "after done-nul"},
 	"controls":        {`bell\u0007 escape\u001b[31mred\u001b[0m \u009b2J c1 \u007f done-controls`, "done-controls"},
 	"lone surrogates": {`high \ud83d low \ude00 swapped \ude00\ud83d done-surrogates`, "done-surrogates"},
 	"pair":            {`smile \ud83d\ude00 done-pair`, "😀 done-pair"},
 	"raw bytes":       {"raw \xff\xfe\x80 bytes \xed\xa0\xbd done-bytes", "done-bytes"},
-	"raw controls":    {"raw \x01\x1b]0;title\x07 done-raw", "done-raw"},
 	"directions":      {"\u202egnp.exe\u202c \u2066x\u2069 done-directions", "done-directions"},
 	"combining":       {"a" + strings.Repeat("\u0301", 3000) + " done-combining", "done-combining"},
 	"long line":       {strings.Repeat("0123456789 abcdef ", 3<<20/18) + "done-line", "done-line"},
 	"long word":       {strings.Repeat("xyzzy", 1<<20/5) + "done-word", "done-word"},
+}
+
+type hostile struct{ text, find string }
+
+// shown is what is shown of it: of a long text the beginning.
+func (h *hostile) shown() string {
+	if len(h.text) > 1<<20-10 {
+		return h.text[:20]
+	}
+	return h.find
 }
 
 // Bodies of whatever bytes are stored, verified, found, listed and shown, and
@@ -59,7 +68,7 @@ func TestRun_OnHostileBodies(t *testing.T) {
 	}
 	commands := func(indexed string) {
 		mustRun(t, indexed+" verify", "0 problems", path, "verify")
-		if out := mustRun(t, indexed+" ls", "x1", path, "ls"); strings.Count(out, "\n") != len(captures)+1 {
+		if out := mustRun(t, indexed+" ls", "x1", path, "ls", "--exchanges"); strings.Count(out, "\n") != len(captures)+1 {
 			t.Errorf("%s: ls prints %d lines", indexed, strings.Count(out, "\n"))
 		}
 		for n := 1; n < len(names); n++ {
@@ -71,7 +80,7 @@ func TestRun_OnHostileBodies(t *testing.T) {
 			if out := mustRun(t, what, "«", path, "search", h.find); strings.Count(out, "\n"+ref+"\t") != 3 {
 				t.Errorf("%s: %q is not found three times in %s:\n%.1000s", what, h.find, ref, out)
 			}
-			mustRun(t, what, "done-", path, "show", ref)
+			mustRun(t, what, h.shown(), path, "show", ref)
 			for _, args := range [][]string{{"show", ref, "--json"}, {"search", h.find, "--json"}} {
 				if out := runOn(t, path, args...); !json.Valid([]byte(out)) {
 					t.Errorf("%s: %v prints no JSON", what, args)

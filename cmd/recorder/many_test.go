@@ -150,7 +150,7 @@ func holdDatabase(t *testing.T, path string, pause time.Duration, stop <-chan st
 		select {
 		case <-stop:
 			return
-		case <-time.After(10 * time.Millisecond): // for one commit
+		case <-time.After(100 * time.Millisecond): // for a few commits
 		}
 	}
 }

@@ -91,7 +91,7 @@ func (p *runPrinter) whole() error {
 		return err
 	}
 	p.sideCalls()
-	if n := p.run.Unreadable; n > 0 {
+	if n := p.run.Damaged; n > 0 {
 		p.line("")
 		p.line("%s", p.style(fmt.Sprintf("! %d exchange%s of this run cannot be read: the database is damaged there (inspect doctor)", n, plural(n)), red))
 	}

@@ -83,11 +83,14 @@ func (k *linker) failedBefore(parent *transcript.Exchange) (*transcript.Exchange
 	if err != nil {
 		return nil, err
 	}
+	done := map[string]bool{} // agents whose step is done
 	for _, e := range same {
 		switch {
 		case e.Link.Side || e.Link.Parent != l.Parent || e.Link.By == transcript.ByRetrieve || !k.before(e):
 			continue
 		case k.run != "" && e.Link.Run != k.run:
+			continue
+		case parent == nil && e.Link.Settings != l.Settings: // another agent's
 			continue
 		case parent == nil && k.d.exchange.StartedAt.Sub(e.StartedAt).Abs() > retryWithin:
 			continue
@@ -98,9 +101,10 @@ func (k *linker) failedBefore(parent *transcript.Exchange) (*transcript.Exchange
 			continue
 		}
 		if e.Outcome == transcript.OK || e.Link.Agent == "" {
-			return nil, nil
+			done[e.Link.Agent] = true
+		} else if !done[e.Link.Agent] {
+			return e, nil
 		}
-		return e, nil
 	}
 	return nil, nil
 }

@@ -26,6 +26,10 @@ func (k *linker) wants(parent, caller *transcript.Exchange) {
 	case len(ends) > 0 && ends[len(ends)-1] > l.Shared:
 		node := k.nodes[ends[len(ends)-1]-1]
 		k.want("node", string(node[:]))
+		loose := transcript.Chain(transcript.Node{}, transcript.LooseKeys(d.turn.Input))[ends[len(ends)-1]-1]
+		if loose != node {
+			k.want("loose node", string(loose[:]))
+		}
 	case parent == nil && caller == nil && len(ends) == 0:
 		for i, key := range k.firstTexts() {
 			if i < mostWanted {
@@ -60,6 +64,9 @@ func relinkWanted(ctx context.Context, tx transcript.Tx, d *decoded) ([]string, 
 func latecomers(past transcript.Past, d *decoded) ([]string, error) {
 	e := d.exchange
 	keys := []transcript.Key{clueOf("wanted node", string(e.Link.OutNode[:]))}
+	if e.Link.LooseNode != e.Link.OutNode {
+		keys = append(keys, clueOf("wanted loose node", string(e.Link.LooseNode[:])))
+	}
 	if e.ResponseID != "" {
 		keys = append(keys, clueOf("wanted response", e.ResponseID))
 	}

@@ -158,6 +158,7 @@ const (
 	ByChoice       = "choice"               // the same with another of several choices than the first
 	ByLoose        = "ids"                  // the same but for call ids
 	ByCall         = "call"                 // it repeats a call of the parent, though the history before differs
+	ByText         = "text"                 // it repeats the final text of the parent, though the history before differs
 	ByCompaction   = "compaction"           // its history was replaced by a summary that the parent made
 	ByHandoff      = "handoff"              // its first message holds the parent's final text; the agent is another
 	ByAttempt      = "attempt"              // it asks what a request asked that failed

@@ -59,7 +59,6 @@ type round struct {
 // idSeen counts the calls that have an id.
 type idSeen struct {
 	count   int
-	round   *round
 	finding *Finding
 }
 

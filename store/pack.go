@@ -70,6 +70,8 @@ type packedRow struct {
 type codec struct {
 	quick, tight *zstd.Encoder
 	decoder      *zstd.Decoder
+	closing      sync.RWMutex // a decoder must not be closed while it decodes
+	closed       bool
 }
 
 // newCodec: loose packs are compressed quickly, since they are merged soon,
@@ -90,13 +92,30 @@ func newCodec() (*codec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &codec{quick, tight, decoder}, nil
+	return &codec{quick: quick, tight: tight, decoder: decoder}, nil
 }
 
 func (c *codec) close() {
+	c.closing.Lock()
+	defer c.closing.Unlock()
+	c.closed = true
 	c.quick.Close()
 	c.tight.Close()
 	c.decoder.Close()
+}
+
+// decode gives the data of a pack; sql.ErrConnDone once the codec is closed.
+func (c *codec) decode(data []byte, size int64) ([]byte, error) {
+	c.closing.RLock()
+	defer c.closing.RUnlock()
+	if c.closed {
+		return nil, sql.ErrConnDone
+	}
+	plain, err := c.decoder.DecodeAll(data, make([]byte, 0, size))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errPack, err)
+	}
+	return plain, nil
 }
 
 func packRow(first int64, lengths []int, data []byte, encoder *zstd.Encoder) packedRow {
@@ -124,8 +143,8 @@ func (c *codec) unpack(lane int, row packedRow) (*pack, error) {
 		p.ends = append(p.ends, end)
 	}
 	var err error
-	if p.data, err = c.decoder.DecodeAll(row.data, make([]byte, 0, row.bytes)); err != nil {
-		return nil, fmt.Errorf("%w: %w", errPack, err)
+	if p.data, err = c.decode(row.data, row.bytes); err != nil {
+		return nil, err
 	}
 	if v.bad || int64(len(p.ends)) != row.count || end != len(p.data) {
 		return nil, errPack

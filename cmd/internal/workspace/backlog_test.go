@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -19,6 +20,55 @@ import (
 	"github.com/retake-debugger/retake/recorder"
 	"github.com/retake-debugger/retake/transcript"
 )
+
+// Who stops a recorder while its database does not take anything in is told how
+// many exchanges are left, and the next start has them.
+func TestClose_SaysWhatIsLeftInTheSpool(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.db")
+	b := newBench(t, path)
+	if err := b.w.Opened(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.call("first")
+	for len(b.stored()) < 1 {
+		time.Sleep(time.Millisecond)
+	}
+	release := make(chan struct{})
+	held := make(chan struct{})
+	db := b.w.Store()
+	var other sync.WaitGroup
+	other.Go(func() {
+		err := db.Update(context.Background(), func(transcript.Tx) error {
+			close(held)
+			<-release
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	<-held
+	b.call("second")
+	b.call("third")
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if err := b.w.Close(ctx); err == nil {
+		t.Error("close says nothing though the database does not answer")
+	}
+	if log := b.log.String(); !strings.Contains(log, "left in the spool") || !strings.Contains(log, "exchanges=2") {
+		t.Errorf("the log does not say that two exchanges are left:\n%s", log)
+	}
+	close(release)
+	other.Wait()
+	again := newBench(t, path)
+	defer again.close()
+	if err := again.w.Opened(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for len(again.stored()) < 3 {
+		time.Sleep(time.Millisecond)
+	}
+}
 
 const (
 	floodFor    = 25 * time.Second

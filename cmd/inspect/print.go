@@ -190,13 +190,18 @@ func (t *table) fit(width int) {
 func (t *table) used() int {
 	used := 0
 	for i := range len(t.header) - 1 {
-		widest := displaywidth.String(t.header[i])
-		for _, row := range t.rows {
-			widest = max(widest, displaywidth.Options{ControlSequences: true}.String(row[i]))
-		}
-		used += widest + 2
+		used += t.widest(i) + 2
 	}
 	return used
+}
+
+// widest is the width of a column.
+func (t *table) widest(column int) int {
+	widest := displaywidth.String(t.header[column])
+	for _, row := range t.rows {
+		widest = max(widest, displaywidth.Options{ControlSequences: true}.String(row[column]))
+	}
+	return widest
 }
 
 func (t *table) drop(column int) {

@@ -1,0 +1,303 @@
+package view
+
+import (
+	"context"
+
+	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// An act is a transcript.Act with where it is from.
+type act struct {
+	transcript.Act
+	ref   string           // of the step or exchange
+	agent *Agent           // nil of a lone exchange
+	step  *Step            // nil of a lone exchange
+	sent  bool             // a request holds it, and no recorded answer made it
+	pair  *transcript.Pair // of a call or a lone result
+	at    string           // JSON pointer
+	from  string           // id of the exchange that it is from
+}
+
+// acting reads what a run did. Steps that only go on from the one before are
+// read from the last request among them, which resends all that they brought
+// and said.
+type acting struct {
+	run       *Run
+	ctx       context.Context
+	reader    transcript.Reader
+	reasoning bool // answers are read one by one, as not all clients resend what was thought
+	branches  bool // they are walked too, else only the lines of the agents
+
+	pairs map[string][]*transcript.Pair // calls of the answers, by exchange, in order
+	lone  map[transcript.Place]*transcript.Pair
+	walks map[string]bool // agents that are being walked: what is recorded may go in circles
+	acts  []act
+}
+
+// acts gives what the run did, in the order of a transcript: what a sub-agent
+// did stands behind the call that started it.
+func (a *acting) all() ([]act, error) {
+	a.pairs, a.lone, a.walks = map[string][]*transcript.Pair{}, map[transcript.Place]*transcript.Pair{}, map[string]bool{}
+	for i := range a.run.Pairs {
+		switch p := &a.run.Pairs[i]; {
+		case p.Call == nil && p.Result != nil:
+			a.lone[*p.Result] = p
+		case p.Call != nil && p.State != transcript.Duplicate:
+			a.pairs[p.Call.Exchange] = append(a.pairs[p.Call.Exchange], p)
+		}
+	}
+	for _, agent := range append(a.run.Main(), a.run.Loose()...) {
+		if err := a.agent(agent, 0); err != nil {
+			return nil, err
+		}
+	}
+	return a.acts, nil
+}
+
+func (a *acting) agent(agent *Agent, depth int) error {
+	if a.walks[agent.ID] {
+		return nil
+	}
+	a.walks[agent.ID] = true
+	if err := a.line(agent, agent.Steps, depth); err != nil {
+		return err
+	}
+	if !a.branches {
+		return nil
+	}
+	for _, b := range agent.Branches {
+		if err := a.line(agent, b.Steps, depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// line adds the acts of a line of steps.
+func (a *acting) line(agent *Agent, steps []*Step, depth int) error {
+	scenes, err := a.scenes(steps)
+	if err != nil {
+		return err
+	}
+	var items []transcript.Item
+	for i := range scenes {
+		items = append(append(items, scenes[i].brought...), scenes[i].answered...)
+	}
+	matches := byItem(items)
+	n := 0
+	for i := range scenes {
+		s := &scenes[i]
+		pairs := a.pairs[s.step.Exchange]
+		for k := range len(s.brought) + len(s.answered) {
+			it := &items[n]
+			one := act{Act: transcript.Act{Item: it, Depth: depth}, ref: s.step.Ref, agent: agent, step: s.step, sent: k < len(s.brought), at: it.At, from: s.step.Exchange}
+			m, matched := matches[n]
+			n++
+			if it.Kind == transcript.ToolDefinition || matched && it.Kind == transcript.ToolResult && m.State == transcript.Paired {
+				continue
+			}
+			if matched && it.Kind == transcript.ToolCall && m.Result >= 0 {
+				one.Result = &items[m.Result]
+			}
+			if it.Kind == transcript.ToolCall && !it.ServerSide && !one.sent && it.Choice == 0 && len(pairs) > 0 {
+				one.pair, pairs = pairs[0], pairs[1:]
+				one.at = one.pair.Call.At
+			}
+			if one.pair == nil && matched {
+				one.pair = &transcript.Pair{CallID: it.CallID, Name: it.Name, State: m.State, By: m.By, IsError: it.IsError || one.Result != nil && one.Result.IsError}
+			}
+			a.add(one)
+			if one.pair != nil && one.pair.Call != nil {
+				for _, under := range a.run.Under(*one.pair.Call) {
+					if err := a.agent(under, depth+1); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// byItem gives the matches of items by their indexes.
+func byItem(items []transcript.Item) map[int]transcript.Match {
+	matches := map[int]transcript.Match{}
+	for _, m := range transcript.PairItems(items) {
+		if m.Call >= 0 && m.State != transcript.Duplicate {
+			matches[m.Call] = m
+		}
+		if m.Result >= 0 {
+			matches[m.Result] = m
+		}
+	}
+	return matches
+}
+
+// add adds an act. Texts that one side says in several parts are one text: how
+// many parts there are is up to the client and the API.
+func (a *acting) add(one act) { a.acts = appendAct(a.acts, one) }
+
+func appendAct(list []act, one act) []act {
+	if n := len(list); n > 0 {
+		last := &list[n-1]
+		it, was := one.Item, last.Item
+		text := it.Kind == transcript.MessageItem || it.Kind == transcript.System
+		if text && it.Kind == was.Kind && it.Role == was.Role && it.Choice == was.Choice && last.ref == one.ref && last.sent == one.sent && last.Depth == one.Depth {
+			joined := *was
+			if it.Kind == transcript.System {
+				joined.Text += "\n"
+			}
+			joined.Text += it.Text
+			joined.Parts = append(joined.Parts[:len(joined.Parts):len(joined.Parts)], it.Parts...)
+			last.Item = &joined
+			return list
+		}
+		if it.Kind == transcript.Reasoning && it.Text == "" {
+			return list
+		}
+	}
+	return append(list, one)
+}
+
+// scene is what one step brought and answered.
+type scene struct {
+	step              *Step
+	brought, answered []transcript.Item
+}
+
+// scenes reads the steps of a line.
+func (a *acting) scenes(steps []*Step) ([]scene, error) {
+	list := make([]scene, len(steps))
+	for i := range steps {
+		list[i].step = steps[i]
+	}
+	for start := 0; start < len(list); {
+		end := start + 1
+		for end < len(list) && goesOn(list[end-1].step.exchange, list[end].step.exchange) {
+			end++
+		}
+		if err := a.stretch(list[start:end]); err != nil {
+			return nil, err
+		}
+		start = end
+	}
+	return list, nil
+}
+
+// goesOn tells whether a request resends all that the exchange before it sent and
+// got, with the same settings.
+func goesOn(before, e *transcript.Exchange) bool {
+	l := &e.Link
+	return l.Parent == before.ID && !held(l) && l.Shared > 0 && l.Shared == before.Link.OutLen && !l.Change.System && e.Dialect == before.Dialect && e.Request.Bytes <= maxBody
+}
+
+// stretch reads steps that go on from each other from the last of them.
+func (a *acting) stretch(list []scene) error {
+	last := list[len(list)-1].step.exchange
+	items, err := a.request(last)
+	if err != nil {
+		return err
+	}
+	first := list[0].step.exchange
+	fresh, err := a.fresh(first, items)
+	if err != nil {
+		return err
+	}
+	at := last.Link.InLen // how many chain items are before the one in hand
+	for i := range items {
+		if items[i].InChain() {
+			at--
+		}
+	}
+	at = max(at, 0)
+	n := 0
+	for i := range items {
+		for n < len(list)-1 && at >= list[n].step.exchange.Link.OutLen {
+			n++
+		}
+		link := &list[n].step.exchange.Link
+		it := &items[i]
+		switch steady := it.Kind == transcript.System && at == 0; {
+		case it.Kind == transcript.Reasoning && !a.reasoning:
+		case at >= link.InLen && n < len(list)-1 && it.Kind != transcript.System:
+			if !a.reasoning {
+				list[n].answered = append(list[n].answered, *it)
+			}
+		case n > 0 || fresh(i, at) || steady && (first.Link.Parent == "" || first.Link.Change.System):
+			if it.Kind != transcript.Reasoning {
+				list[n].brought = append(list[n].brought, *it)
+			}
+		}
+		if it.InChain() {
+			at++
+		}
+	}
+	for k := range list {
+		if k == len(list)-1 || a.reasoning {
+			if list[k].answered, err = a.answer(list[k].step.exchange); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fresh gives a function that tells which items of a request the step before the
+// first of a stretch did not have.
+func (a *acting) fresh(first *transcript.Exchange, items []transcript.Item) (func(i, at int) bool, error) {
+	parent := a.run.exchanges[first.Link.Parent]
+	shared := first.Link.Shared
+	if parent == nil || held(&first.Link) || shared == parent.Link.OutLen {
+		if held(&first.Link) {
+			shared = 0
+		}
+		return func(_, at int) bool { return at >= shared }, nil
+	}
+	before, err := a.request(parent)
+	if err == nil {
+		var output []transcript.Item
+		output, err = a.answer(parent)
+		before = append(before, output...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	is := map[int]bool{}
+	for _, p := range transcript.Compare(before, items) {
+		if p.Item >= 0 && p.Origin != transcript.Kept {
+			is[p.Item] = true
+		}
+	}
+	return func(i, _ int) bool { return is[i] }, nil
+}
+
+func (a *acting) request(e *transcript.Exchange) ([]transcript.Item, error) {
+	body, err := readBody(a.ctx, a.reader, &e.Request)
+	if err != nil {
+		return nil, ignoreLost(err)
+	}
+	turn := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, RequestHeader: e.Request.Headers, Request: body})
+	return systemFirst(turn.Input), nil
+}
+
+func (a *acting) answer(e *transcript.Exchange) ([]transcript.Item, error) {
+	body, err := readBody(a.ctx, a.reader, &e.Response)
+	if err != nil {
+		return nil, ignoreLost(err)
+	}
+	turn := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, Status: e.Status, ResponseHeader: e.Response.Headers, Response: body})
+	items := turn.Output
+	if !a.reasoning {
+		items = withoutReasoning(items)
+	}
+	return items, nil
+}
+
+// ignoreLost leaves out what cannot be read any more: the rest can.
+func ignoreLost(err error) error {
+	if lost(err) != "" {
+		return nil
+	}
+	return err
+}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -58,7 +59,13 @@ func (r *reader) Body(ctx context.Context, id transcript.BodyID) (io.ReadCloser,
 // recipe reads the segments that a recipe lists.
 func (r *reader) recipe(ctx context.Context, n int64) ([]segmentID, error) {
 	var chain [][]byte
+	var numbers []int64
+	var ids []segmentID
 	for n != 0 {
+		if known, ok := r.recipes.find(n); ok {
+			ids = known
+			break
+		}
 		var base int64
 		var recipe []byte
 		err := r.st.row(ctx, "SELECT base, recipe FROM body WHERE n = ?", []any{n}, &base, &recipe)
@@ -68,20 +75,48 @@ func (r *reader) recipe(ctx context.Context, n int64) ([]segmentID, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read recipe %d: %w", n, err)
 		}
-		chain = append(chain, recipe)
+		chain, numbers = append(chain, recipe), append(numbers, n)
 		if base >= n || len(chain) > maxChain {
 			return nil, errRecipe
 		}
 		n = base
 	}
-	var ids []segmentID
-	for _, recipe := range slices.Backward(chain) {
+	for i, recipe := range slices.Backward(chain) {
 		var err error
 		if ids, err = decodeRecipe(ids, recipe); err != nil {
 			return nil, err
 		}
+		r.recipes.keep(numbers[i], ids)
 	}
 	return ids, nil
+}
+
+// sharedRecipes is a recipeCache for several goroutines; nil keeps nothing. A
+// body that was removed since may still be found: its segments are not. What it
+// gives is not to be changed.
+type sharedRecipes struct {
+	mu    sync.Mutex
+	cache recipeCache
+}
+
+func (s *sharedRecipes) find(n int64) ([]segmentID, bool) {
+	if s == nil {
+		return nil, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cache.find(n)
+}
+
+func (s *sharedRecipes) keep(n int64, ids []segmentID) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.cache.find(n); !ok { // another one may have read it meanwhile
+		s.cache.keep(n, ids)
+	}
 }
 
 // bodyReader reads the segments of a body one after the other.

@@ -7,6 +7,7 @@ import "context"
 type reader struct {
 	st      *statements
 	headers *headerSets
+	recipes *sharedRecipes // nil within a transaction, which sees what others do not
 	// pack gives the unpacked pack that holds a segment.
 	pack func(context.Context, segmentID) (*pack, error)
 }

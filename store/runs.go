@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,22 +19,39 @@ func (r *reader) Runs(ctx context.Context, f transcript.RunFilter) ([]transcript
 	if err != nil || len(list) == 0 {
 		return list, err
 	}
+	if err := r.addUp(ctx, list); !errors.Is(err, transcript.ErrDamaged) {
+		return list, err
+	}
+	for i := range list {
+		one := list[i : i+1]
+		if err := r.addUp(ctx, one); errors.Is(err, transcript.ErrDamaged) {
+			one[0] = transcript.RunSum{Run: one[0].Run, Marks: one[0].Marks, Damaged: true}
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// addUp adds up the exchanges of runs.
+func (r *reader) addUp(ctx context.Context, list []transcript.RunSum) error {
 	s := runSums{ctx: ctx, st: r.st, byID: make(map[string]*transcript.RunSum, len(list))}
 	numbers := make([]int64, len(list))
 	for i := range list {
 		s.byID[list[i].ID], numbers[i] = &list[i], list[i].N
+		list[i].Models = nil
 	}
 	text, err := json.Marshal(numbers)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.numbers = string(text)
 	for _, add := range []func() error{s.counts, s.calls, s.models, s.topics, s.last} {
 		if err := add(); err != nil {
-			return nil, fmt.Errorf("add up runs: %w", damaged(err))
+			return fmt.Errorf("add up runs: %w", damaged(err))
 		}
 	}
-	return list, nil
+	return nil
 }
 
 func (r *reader) listRuns(ctx context.Context, f transcript.RunFilter) ([]transcript.RunSum, error) {

@@ -57,6 +57,7 @@ type RunSum struct {
 	Results   int      // tool results that answer calls
 	Usage     *Usage   // of all but replays; nil if none was reported
 	Last      LastStep // of its main agents
+	Damaged   bool     // an exchange of it cannot be read: nothing but its name and marks is known
 }
 
 // LastStep says how a run came to its end so far. N is 0 if it has no step.

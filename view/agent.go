@@ -16,13 +16,14 @@ type Run struct {
 	Side   []SideCall        `json:"side_calls"`
 	Pairs  []transcript.Pair `json:"pairs"`
 	Lint   []lint.Finding    `json:"lint"` // see Judge
-	// Damaged is how many exchanges of the run cannot be read: they are left out.
-	Damaged int `json:"damaged"`
+	// Unreadable is how many exchanges of the run cannot be read: they are left out.
+	Unreadable int `json:"unreadable"`
 
-	exchanges map[string]*transcript.Exchange
-	calls     map[transcript.Place]*transcript.CallRow // by where the call is
-	takes     map[string]*transcript.Take              // by the exchange that was sent
-	tools     map[string][]string                      // names of those called, by exchange
+	exchanges  map[string]*transcript.Exchange
+	calls      map[transcript.Place]*transcript.CallRow // by where the call is
+	takes      map[string]*transcript.Take              // by the exchange that was sent
+	tools      map[string][]string                      // names of those called, by exchange
+	byExchange map[string][]transcript.Pair             // one for each call of an answer
 }
 
 // Agent is a chain of steps, with the branches that leave it.

@@ -24,6 +24,7 @@ type RunRow struct {
 	Tags             []string          `json:"tags"`
 	Note             string            `json:"note"`
 	Pinned           bool              `json:"pinned"`
+	Damaged          bool              `json:"damaged"` // the rest of its exchanges could not be added up
 	Counts           Counts            `json:"counts"`
 	Usage            *transcript.Usage `json:"usage"`
 	CostUSD          *string           `json:"cost_usd"` // nil: the price is not known
@@ -71,15 +72,21 @@ func RunRef(n int64) string { return fmt.Sprintf("r%d", n) }
 // Ref is the short reference of the run.
 func (r *RunRow) Ref() string { return RunRef(r.N) }
 
-// Runs lists runs, newest first.
+// Runs lists runs, newest first. Of those of which exchanges are damaged it gives
+// what it can, with an error that wraps transcript.ErrDamaged.
 func Runs(ctx context.Context, r transcript.Reader, f transcript.RunFilter, now time.Time) ([]RunRow, error) {
 	sums, err := r.Runs(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]RunRow, len(sums))
+	rows, damaged := make([]RunRow, len(sums)), 0
 	for i := range sums {
-		rows[i] = newRunRow(&sums[i], now)
+		if rows[i] = newRunRow(&sums[i], now); sums[i].Damaged {
+			damaged++
+		}
+	}
+	if damaged > 0 {
+		return rows, fmt.Errorf("%d of these runs cannot be added up: %w", damaged, transcript.ErrDamaged)
 	}
 	return rows, nil
 }
@@ -87,7 +94,7 @@ func Runs(ctx context.Context, r transcript.Reader, f transcript.RunFilter, now 
 func newRunRow(s *transcript.RunSum, now time.Time) RunRow {
 	r := RunRow{
 		ID: s.ID, N: s.N, StartedAt: s.StartedAt, Status: statusOf(s, now), Models: s.Models, Origin: "recorded", Takes: s.Takes,
-		Tags: s.Marks.Tags, Note: s.Marks.Note, Pinned: s.Marks.Pinned, Usage: s.Usage, CostIsLowerBound: true, Unpriced: Unpriced{Models: []string{}},
+		Damaged: s.Damaged, Tags: s.Marks.Tags, Note: s.Marks.Note, Pinned: s.Marks.Pinned, Usage: s.Usage, CostIsLowerBound: true, Unpriced: Unpriced{Models: []string{}},
 		Counts: Counts{Agents: s.Agents, Steps: s.Steps, Exchanges: s.Exchanges, Side: s.Side, Calls: s.Calls,
 			Unanswered: max(0, s.Calls-s.Results), Errors: s.Errors + s.Failed, Failed: s.Failed},
 	}

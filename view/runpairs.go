@@ -48,6 +48,7 @@ func (r *Run) addPairs(row *transcript.CallRow) {
 	first := r.firstResult(row)
 	if first == nil {
 		r.Pairs = append(r.Pairs, p)
+		r.byExchange[row.Exchange] = append(r.byExchange[row.Exchange], p)
 		return
 	}
 	for i := range row.Results {
@@ -61,6 +62,9 @@ func (r *Run) addPairs(row *transcript.CallRow) {
 		}
 		p.Result = &transcript.Place{Exchange: res.Exchange, Body: "request", At: res.At}
 		r.Pairs = append(r.Pairs, p)
+		if res == first {
+			r.byExchange[row.Exchange] = append(r.byExchange[row.Exchange], p)
+		}
 	}
 }
 
@@ -107,4 +111,23 @@ func (r *Run) isNew(e *transcript.Exchange, input []transcript.Item, at string) 
 		}
 	}
 	return false
+}
+
+// StatesOf says of the calls of an answer how they went, of at most so many: "ok",
+// "error" or "unanswered".
+func (r *Run) StatesOf(exchange string, most int) []string {
+	var list []string
+	for _, p := range r.byExchange[exchange] {
+		switch {
+		case len(list) == most:
+			return list
+		case p.State == transcript.Unanswered:
+			list = append(list, "unanswered")
+		case p.IsError:
+			list = append(list, "error")
+		default:
+			list = append(list, "ok")
+		}
+	}
+	return list
 }

@@ -148,7 +148,7 @@ func (t *Teller) compare(told *Told, now *request, before *past) []transcript.It
 		c.Kept, c.New = before.request.exchange.Link.OutLen, max(0, l.InLen-before.request.exchange.Link.OutLen)
 		return t.requests.items(now)
 	}
-	if l.Shared == before.request.exchange.Link.OutLen {
+	if goesOn(l, &before.request.exchange.Link) {
 		c.Kept, c.New = l.Shared, l.InLen-l.Shared
 		return withoutReasoning(t.requests.behind(now, l.Shared))
 	}
@@ -167,6 +167,12 @@ func systemFirst(items []transcript.Item) []transcript.Item {
 		}
 	}
 	return append(first, rest...)
+}
+
+// goesOn tells whether a history begins with all of the one before. A call that
+// is repeated says nothing of what stands before it.
+func goesOn(l, before *transcript.Link) bool {
+	return l.Shared == before.OutLen && (l.By == transcript.ByHistory || l.By == transcript.ByLoose || l.By == transcript.ByChoice)
 }
 
 // held tells whether the provider holds the history that a request extends.

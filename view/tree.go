@@ -17,14 +17,14 @@ import (
 // results that answer no call.
 func NewRun(ctx context.Context, r transcript.Reader, run *transcript.Run, now time.Time) (*Run, error) {
 	sums, err := Runs(ctx, r, transcript.RunFilter{IDs: []string{run.ID}}, now)
-	if err != nil {
+	if err != nil && !errors.Is(err, transcript.ErrDamaged) {
 		return nil, err
 	}
 	if len(sums) == 0 {
 		return nil, fmt.Errorf("exchanges of %s: %w", RunRef(run.N), transcript.ErrNotFound)
 	}
 	v := &Run{RunRow: sums[0], Agents: []*Agent{}, Side: []SideCall{}, Pairs: []transcript.Pair{}, Lint: []lint.Finding{},
-		exchanges: map[string]*transcript.Exchange{}, calls: map[transcript.Place]*transcript.CallRow{}, takes: map[string]*transcript.Take{}, tools: map[string][]string{}}
+		exchanges: map[string]*transcript.Exchange{}, calls: map[transcript.Place]*transcript.CallRow{}, takes: map[string]*transcript.Take{}, tools: map[string][]string{}, byExchange: map[string][]transcript.Pair{}}
 	list, err := v.read(ctx, r)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (r *Run) read(ctx context.Context, reader transcript.Reader) ([]*transcript
 		list = append(list, e)
 		r.exchanges[e.ID] = e
 	}
-	r.Damaged = damaged.count
+	r.Unreadable = damaged.count
 	if r.Takes == 0 {
 		return list, nil
 	}

@@ -23,12 +23,9 @@ func (s *server) apiList(c *gin.Context) {
 		s.fail(c, http.StatusBadRequest, "before is the number of an exchange.")
 		return
 	}
-	f.Limit = apiRows
-	if v := c.Query("limit"); v != "" {
-		if f.Limit, err = strconv.Atoi(v); err != nil || f.Limit < 1 || f.Limit > apiRowsMax {
-			s.fail(c, http.StatusBadRequest, "limit is a number from 1 to 1000.")
-			return
-		}
+	if f.Limit, err = apiLimit(c); err != nil {
+		s.fail(c, http.StatusBadRequest, "limit is a number from 1 to 1000.")
+		return
 	}
 	rows, err := view.Rows(c.Request.Context(), s.reader, f)
 	if err != nil && !errors.Is(err, transcript.ErrDamaged) {
@@ -36,6 +33,21 @@ func (s *server) apiList(c *gin.Context) {
 		return
 	}
 	s.json(c, http.StatusOK, rows)
+}
+
+var errLimit = errors.New("no limit")
+
+// apiLimit reads how many rows are asked for.
+func apiLimit(c *gin.Context) (int, error) {
+	v := c.Query("limit")
+	if v == "" {
+		return apiRows, nil
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 1 || n > apiRowsMax {
+		return 0, errLimit
+	}
+	return n, nil
 }
 
 // apiExchange gives one exchange in full; ?chunks=1 adds the arrival times.

@@ -37,6 +37,7 @@ type block struct {
 	Text    value
 	Raw     string // where the item's own JSON is
 	Parts   int    // how much of it is not text
+	Added   int64  // bytes that a client put around what its user said, left out here
 	Pairs   []pair
 }
 
@@ -65,6 +66,7 @@ type blocks struct {
 	numbers  []int // of each call in its batch, from 1
 	budget   *budget
 	answered map[transcript.Place]string // a call's place → anchor of its pair
+	prefix   string                      // of the anchors
 }
 
 // layOut gives the sections of a transcript, and how many entries of the resent
@@ -202,7 +204,7 @@ func anchor(i int) string { return fmt.Sprintf("e%d", i) }
 
 func (b *blocks) block(from, n int) block {
 	e := &b.t.Entries[from]
-	out := block{Anchor: anchor(from), Section: b.sections[from], Item: &e.Item, Label: labelOf(&e.Item)}
+	out := block{Anchor: b.prefix + anchor(from), Section: b.sections[from], Item: &e.Item, Label: labelOf(&e.Item)}
 	if e.Item.Kind == transcript.ToolCall || e.Item.Kind == transcript.ToolResult {
 		for i := from; i < from+n; i++ {
 			if b.sections[i] == fresh {

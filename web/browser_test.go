@@ -209,7 +209,7 @@ func TestBrowser_Keys(t *testing.T) {
 // The inputs that would run if any of a page's text became markup.
 func TestBrowser_HostileTextIsInert(t *testing.T) {
 	b := startBrowser(t, options(sampleStore(t)))
-	for _, target := range []string{"/", "/x/7", "/x/7/wire", "/x/6/wire", "/x/7#e1-result", "/?model=%3Cscript%3Ealert(9)%3C/script%3E"} {
+	for _, target := range []string{"/", "/exchanges", "/r/4", "/x/7", "/x/7/wire", "/x/6/wire", "/x/7#e1-result", "/?model=%3Cscript%3Ealert(9)%3C/script%3E", "/exchanges?model=%3Cscript%3Ealert(9)%3C/script%3E"} {
 		b.open(target)
 		eval[bool](b, `document.querySelectorAll("details").forEach(d => d.open = true) ?? true`)
 		if n := eval[int](b, `document.querySelectorAll("img, iframe, script:not([src^='/static/'])").length`); n != 0 {
@@ -251,7 +251,7 @@ func TestBrowser_ListGrowsByItself(t *testing.T) {
 	captures := sample()
 	db := openStore(t, captures[:3])
 	b := startBrowser(t, options(db))
-	b.open("/")
+	b.open("/exchanges")
 	eval[bool](b, `document.getElementById("a-x2").focus() ?? true`)
 	commit(t, db, captures[3])
 	b.do(chromedp.WaitReady(chromedp.CSS("#x4")))
@@ -283,7 +283,12 @@ func TestBrowser_Screenshots(t *testing.T) {
 	if folder == "" {
 		t.Skip("RETAKE_SCREENSHOTS names no folder")
 	}
-	b := startBrowser(t, options(sampleStore(t)))
+	screenshots(startBrowser(t, options(runStore(t))), folder, "/", "/r/1", "/r/1?agent=2")
+	screenshots(startBrowser(t, options(sampleStore(t))), folder, "/exchanges", "/x/2", "/x/3", "/x/4", "/x/5", "/x/7", "/x/10", "/x/2/wire")
+}
+
+func screenshots(b *browser, folder string, targets ...string) {
+	t := b.t
 	for _, scheme := range []string{"light", "dark"} {
 		if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "hover", Value: "hover"}},
@@ -292,7 +297,7 @@ func TestBrowser_Screenshots(t *testing.T) {
 		}
 		for width, size := range map[int64]string{1400: "wide", 480: "narrow"} {
 			b.do(chromedp.EmulateViewport(width, 900))
-			for _, target := range []string{"/", "/x/2", "/x/3", "/x/4", "/x/5", "/x/7", "/x/10", "/x/2/wire"} {
+			for _, target := range targets {
 				b.open(target)
 				picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
 				if err != nil {

@@ -13,7 +13,7 @@ import (
 // routes that give data, with something that only the data holds.
 func dataRoutes() []string {
 	return []string{
-		"/", "/x/2", "/x/last", "/x/2/wire", "/x/2/request", "/x/2/response", "/x/2/item?side=request&at=/messages/0&part=text",
+		"/", "/exchanges", "/r/1", "/r/last", "/api/runs", "/api/runs/r1", "/x/2", "/x/last", "/x/2/wire", "/x/2/request", "/x/2/response", "/x/2/item?side=request&at=/messages/0&part=text",
 		"/api/exchanges", "/api/exchanges/2", "/static/retake.css", "/login", "/nowhere",
 	}
 }

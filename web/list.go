@@ -42,6 +42,7 @@ func (s *server) list(c *gin.Context) {
 		return
 	}
 	p := newListPage(f, rows)
+	p.Lost = lostLine(err)
 	seen := state(rows)
 	if c.Query("seen") == seen {
 		c.Status(http.StatusNoContent)
@@ -71,6 +72,14 @@ func newListPage(f transcript.Filter, rows []view.Row) *listPage {
 	return p
 }
 
+// lostLine says what a list leaves out.
+func lostLine(err error) string {
+	if err == nil {
+		return ""
+	}
+	return "The database is damaged, so the list is not whole: " + err.Error() + "."
+}
+
 // filterOf reads the filter words of a query, which are those of the commands.
 func filterOf(c *gin.Context) (transcript.Filter, error) {
 	f := transcript.Filter{
@@ -91,9 +100,9 @@ func listURL(f transcript.Filter, name, v string) string {
 		}
 	}
 	if len(q) == 0 {
-		return "/"
+		return "/exchanges"
 	}
-	return "/?" + q.Encode()
+	return "/exchanges?" + q.Encode()
 }
 
 // state changes when anything that the list shows may have changed.

@@ -20,7 +20,7 @@ func rowsOf(p page) []string {
 }
 
 func TestList_NewestFirst(t *testing.T) {
-	got := rowsOf(open(t, sampleViewer(t), "/"))
+	got := rowsOf(open(t, sampleViewer(t), "/exchanges"))
 	want := []string{"x10", "x9", "x8", "x7", "x6", "x5", "x4", "x3", "x2", "x1"}
 	if !slices.Equal(got, want) {
 		t.Errorf("rows %v, want %v", got, want)
@@ -28,7 +28,7 @@ func TestList_NewestFirst(t *testing.T) {
 }
 
 func TestList_RowSaysWhatHappened(t *testing.T) {
-	p := open(t, sampleViewer(t), "/")
+	p := open(t, sampleViewer(t), "/exchanges")
 	row := p.id("x2")
 	wantText(t, row, "x2", "09:02:00", "claude-opus-5-5", "messages", "tool_use", userText, "18.2 k", "391", "2.90 s")
 	if calls, results := row.one(t, "calls").text(), row.one(t, "results").text(); calls != "1" || results != "2" {
@@ -37,7 +37,7 @@ func TestList_RowSaysWhatHappened(t *testing.T) {
 }
 
 func TestList_TroubleStandsOut(t *testing.T) {
-	p := open(t, sampleViewer(t), "/")
+	p := open(t, sampleViewer(t), "/exchanges")
 	failed := p.class("failed")
 	if len(failed) != 1 || failed[0].attr("id") != "x5" {
 		t.Fatalf("%d rows stand out, want x5 alone", len(failed))
@@ -55,18 +55,18 @@ func TestList_Filters(t *testing.T) {
 		"before=3":                            "x2 x1",
 		"dialect=messages&before=3":           "x2 x1",
 	} {
-		if got := strings.Join(rowsOf(open(t, h, "/?"+query)), " "); got != want {
+		if got := strings.Join(rowsOf(open(t, h, "/exchanges?"+query)), " "); got != want {
 			t.Errorf("%s: rows %s, want %s", query, got, want)
 		}
 	}
-	wantText(t, open(t, h, "/?model=nothing"), "No exchange fits")
-	if w := ask(h, "GET", "/?before=abc"); w.Code != http.StatusBadRequest {
+	wantText(t, open(t, h, "/exchanges?model=nothing"), "No exchange fits")
+	if w := ask(h, "GET", "/exchanges?before=abc"); w.Code != http.StatusBadRequest {
 		t.Errorf("before=abc: status %d, want 400", w.Code)
 	}
 }
 
 func TestList_KeepsFilterInForm(t *testing.T) {
-	p := open(t, sampleViewer(t), "/?dialect=chat&model="+`%22%3E%3Cscript%3E`)
+	p := open(t, sampleViewer(t), "/exchanges?dialect=chat&model="+`%22%3E%3Cscript%3E`)
 	if got := p.id("rows").attr("hx-get"); !strings.Contains(got, "dialect=chat") {
 		t.Errorf("the live list asks %q, want the filter in it", got)
 	}
@@ -80,7 +80,7 @@ func TestList_KeepsFilterInForm(t *testing.T) {
 
 func TestList_Empty(t *testing.T) {
 	h := web.New(options(openStore(t, nil)))
-	wantText(t, open(t, h, "/"), "Nothing is recorded yet", "recorder run --")
+	wantText(t, open(t, h, "/exchanges"), "Nothing is recorded yet", "recorder run --")
 	if w := ask(h, "GET", "/x/last"); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "Nothing is recorded yet") {
 		t.Errorf("last of nothing: status %d", w.Code)
 	}
@@ -93,7 +93,7 @@ func TestList_Pages(t *testing.T) {
 	}
 	h := web.New(options(openStore(t, captures)))
 	var seen []string
-	target, pages := "/?dialect=unknown", 0
+	target, pages := "/exchanges?dialect=unknown", 0
 	for target != "" {
 		p := open(t, h, target)
 		seen = append(seen, rowsOf(p)...)
@@ -116,7 +116,7 @@ func TestList_RefreshSendsNothingWhenNothingChanged(t *testing.T) {
 	captures := sample()
 	db := openStore(t, captures[:2])
 	h := web.New(options(db))
-	refresh := open(t, h, "/").id("rows").attr("hx-get")
+	refresh := open(t, h, "/exchanges").id("rows").attr("hx-get")
 	if w := ask(h, "GET", refresh); w.Code != http.StatusNoContent {
 		t.Fatalf("refresh: status %d, want 204", w.Code)
 	}

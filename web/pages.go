@@ -19,7 +19,8 @@ var templates embed.FS
 // layout is what every page has.
 type layout struct {
 	Title string
-	Live  bool // the page refreshes itself
+	Live  bool   // the page refreshes itself
+	Lost  string // what cannot be shown because the database is damaged, in a sentence
 }
 
 type errorPage struct {
@@ -32,7 +33,7 @@ func parsePages(s *server) *template.Template {
 	t := template.New("pages").Funcs(template.FuncMap{
 		"runs": runs, "plain": plain, "size": size, "count": count, "compact": compact, "ms": duration,
 		"short": shortID, "time": s.clock, "fulltime": s.fullTime, "asset": s.assetURL, "one": oneLine,
-		"percent": percent,
+		"percent": percent, "path": pathOf, "count64": func(n int) string { return count(int64(n)) },
 	})
 	return template.Must(t.ParseFS(templates, "templates/*.html"))
 }
@@ -79,4 +80,13 @@ func (s *server) failed(c *gin.Context, err error) {
 		s.log.Error("read for page", "path", c.Request.URL.Path, "error", err)
 		s.fail(c, http.StatusInternalServerError, "This could not be read: "+err.Error()+".")
 	}
+}
+
+// pathOf gives a URL without what leads to its host.
+func pathOf(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	if i := strings.IndexByte(rest, '/'); i >= 0 {
+		return rest[i:]
+	}
+	return url
 }

@@ -34,6 +34,7 @@ type pair struct {
 	Joined  string // how the halves were joined, if not by their id
 	Other   string // anchor of the pair that has the first result
 	AlsoIn  []string
+	Subs    []*subAgent // agents that the call started, on the page of a run
 }
 
 // half is one side of a pair.
@@ -59,7 +60,7 @@ func (p pair) Loud() bool {
 
 func (b *blocks) pair(i int) pair {
 	e := &b.t.Entries[i]
-	p := pair{Anchor: anchor(i), CallID: e.Item.CallID, Name: e.Item.Name, AlsoIn: e.AlsoIn}
+	p := pair{Anchor: b.prefix + anchor(i), CallID: e.Item.CallID, Name: e.Item.Name, AlsoIn: e.AlsoIn}
 	if e.Item.Kind == transcript.ToolResult {
 		b.lone(&p, e)
 		return p

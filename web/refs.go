@@ -54,6 +54,42 @@ func (s *server) find(ctx context.Context, ref string) (*transcript.Exchange, er
 	return e, missing(err, "That exchange is gone.")
 }
 
+// findRun gives the run of a reference: 12, r12, last or a unique part of an id.
+func (s *server) findRun(ctx context.Context, ref string) (*transcript.Run, error) {
+	if ref == "last" {
+		list, err := s.reader.Runs(ctx, transcript.RunFilter{Limit: 1})
+		if err != nil || len(list) > 0 {
+			return firstRun(list), err
+		}
+		return nil, &missingError{http.StatusNotFound, "Nothing is recorded yet."}
+	}
+	if n, err := strconv.ParseInt(strings.TrimPrefix(ref, "r"), 10, 64); err == nil && n > 0 && len(ref) < 20 {
+		run, err := s.reader.RunN(ctx, n)
+		if !errors.Is(err, transcript.ErrNotFound) || strings.HasPrefix(ref, "r") || !isIDPart(ref) {
+			return run, missing(err, "There is no run "+view.RunRef(n)+" here.")
+		}
+	}
+	if !isIDPart(ref) {
+		return nil, &missingError{http.StatusNotFound, "That is no reference to a run. One looks like r12, last or a part of an id."}
+	}
+	ids, err := s.reader.FindRuns(ctx, ref, 2)
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) != 1 {
+		return nil, &missingError{http.StatusNotFound, "There is not exactly one run with that in its id."}
+	}
+	run, err := s.reader.Run(ctx, ids[0])
+	return run, missing(err, "That run is gone.")
+}
+
+func firstRun(list []transcript.RunSum) *transcript.Run {
+	if len(list) == 0 {
+		return nil
+	}
+	return &list[0].Run
+}
+
 func (s *server) last(ctx context.Context) (*transcript.Exchange, error) {
 	for e, err := range s.reader.Exchanges(ctx, transcript.Filter{Limit: 1}) {
 		return e, err

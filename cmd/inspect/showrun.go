@@ -91,7 +91,7 @@ func (p *runPrinter) whole() error {
 		return err
 	}
 	p.sideCalls()
-	if n := p.run.Damaged; n > 0 {
+	if n := p.run.Unreadable; n > 0 {
 		p.line("")
 		p.line("%s", p.style(fmt.Sprintf("! %d exchange%s of this run cannot be read: the database is damaged there (inspect doctor)", n, plural(n)), red))
 	}
@@ -227,12 +227,12 @@ func (p *runPrinter) branches(a *view.Agent, after int) error {
 			continue
 		}
 		first := b.Steps[0]
-		what := fmt.Sprintf("⑂ also went on with x%d", first.ExchangeN)
+		what := fmt.Sprintf("↱ also went on with x%d", first.ExchangeN)
 		if after == 0 {
-			what = fmt.Sprintf("⑂ also began with x%d", first.ExchangeN)
+			what = fmt.Sprintf("↱ also began with x%d", first.ExchangeN)
 		}
 		if b.Take != "" {
-			what = fmt.Sprintf("⑂ replayed as x%d, of %s", first.ExchangeN, b.Take)
+			what = fmt.Sprintf("↱ replayed as x%d, of %s", first.ExchangeN, b.Take)
 		}
 		what += ", " + counted(len(b.Steps), "step")
 		p.put(p.style("      "+what, cyan))

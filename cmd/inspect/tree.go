@@ -129,9 +129,9 @@ func (p *treePrinter) agent(a *view.Agent) knot {
 }
 
 func (p *treePrinter) branch(b *view.Branch) knot {
-	text := fmt.Sprintf("⑂ after step %d", b.From)
+	text := fmt.Sprintf("↱ after step %d", b.From)
 	if b.From == 0 {
-		text = "⑂ from the start"
+		text = "↱ from the start"
 	}
 	if b.Take != "" {
 		text += ", a replay of " + b.Take

@@ -1,0 +1,219 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+// How much of a run one page holds.
+const (
+	stepsShown    = 100  // of the agent that the page is about
+	insideShown   = 150  // of sub-agents and branches, all together
+	sidesShown    = 20   // side calls
+	outlineShown  = 1500 // lines of the outline
+	deepestInside = 6    // agents within agents
+)
+
+// runPage is the transcript of a run.
+type runPage struct {
+	layout
+	Run           *view.Run
+	Prev, Next    string
+	Outline       []outlineLine
+	Agents        []agentView
+	Before, After string // where the steps before and after those on the page are
+	Left          int    // how many come after
+	Side          []view.SideCall
+	SideLeft      int
+}
+
+// outlineLine is one line of the outline: an agent or a step.
+type outlineLine struct {
+	Depth       int
+	Kind        string // "part", "step" or "failed"
+	Href        string
+	Number      int
+	Text, Title string
+	Dots        []string // one for each call, by how it went
+}
+
+// agentView is an agent with the steps that the page shows.
+type agentView struct {
+	ID, Heading string
+	Branches    []branchView // from its very beginning
+	Steps       []stepView
+}
+
+// stepView is a step as a page shows it.
+type stepView struct {
+	ID       string
+	Number   int // 0 in a branch
+	S        *view.Step
+	Model    string // if the run has several
+	Notes    []note
+	Changes  []changeLine
+	Tools    string
+	Blocks   []block
+	Branches []branchView
+}
+
+// note is a sentence about a step, with exchanges that it names.
+type note struct {
+	Class, Text string
+	Refs        []string
+}
+
+// changeLine is an item of the history that a step rewrote or dropped.
+type changeLine struct {
+	Origin         transcript.Origin
+	Kind, Was, Now string
+}
+
+// subAgent is an agent under the call that started it.
+type subAgent struct {
+	ID, Ref, Name, Evidence string
+	Count                   int
+	View                    *agentView // nil if the page has no room for it
+	More                    bool       // the page does not show all its steps
+	Href                    string
+}
+
+// branchView is a branch where it leaves an agent.
+type branchView struct {
+	Title string
+	Steps []stepView
+	Href  string
+}
+
+func (s *server) run(c *gin.Context) {
+	ctx := c.Request.Context()
+	run, err := s.findRun(ctx, c.Param("ref"))
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	v, err := view.NewRun(ctx, s.reader, run, s.now())
+	if err != nil {
+		s.failed(c, missing(err, "Nothing of that run is left."))
+		return
+	}
+	p := &runPage{layout: layout{Title: v.Ref() + " " + oneLine(v.Name, 60)}, Run: v}
+	b := &runBuilder{run: v, teller: view.NewTeller(ctx, s.reader, v), budget: newBudget(), room: insideShown, inside: map[string]bool{}}
+	agent, _ := strconv.Atoi(c.Query("agent"))
+	from, _ := strconv.Atoi(c.Query("from"))
+	if err := p.fill(b, agent, from); err != nil {
+		s.failed(c, err)
+		return
+	}
+	if err := s.neighbourRuns(ctx, p); err != nil {
+		s.failed(c, err)
+		return
+	}
+	s.show(c, http.StatusOK, "run-page", p)
+}
+
+// neighbourRuns finds the runs before and after by number.
+func (s *server) neighbourRuns(ctx context.Context, p *runPage) error {
+	prev, err := s.reader.Runs(ctx, transcript.RunFilter{Before: p.Run.N, Limit: 1})
+	if err != nil {
+		return err
+	}
+	if len(prev) > 0 {
+		p.Prev = view.RunRef(prev[0].N)
+	}
+	if next, err := s.reader.RunN(ctx, p.Run.N+1); err == nil {
+		p.Next = view.RunRef(next.N)
+	}
+	return nil
+}
+
+// fill lays out the agent of that number, 0 for all main agents, from the step
+// at that place on.
+func (p *runPage) fill(b *runBuilder, agent, from int) error {
+	agents := p.Run.Main()
+	if agent > 0 && agent <= len(p.Run.Agents) {
+		agents = p.Run.Agents[agent-1 : agent]
+	} else {
+		agent = 0
+		agents = append(agents, p.Run.Loose()...)
+	}
+	skip, left := max(from, 0), stepsShown
+	p.Before = ""
+	if skip > 0 {
+		p.Before = p.at(agent, max(0, skip-stepsShown))
+	}
+	total := 0
+	for i, a := range agents {
+		total += len(a.Steps)
+		shown := a.Steps
+		if n := min(skip, len(shown)); n > 0 {
+			shown, skip = shown[n:], skip-n
+		}
+		shown = shown[:min(len(shown), left)]
+		left -= len(shown)
+		v, err := b.agent(a, shown)
+		if err != nil {
+			return err
+		}
+		if i > 0 || agent > 0 {
+			v.Heading = headingOf(a)
+		}
+		if len(shown) > 0 {
+			p.Agents = append(p.Agents, *v)
+		}
+	}
+	if end := max(from, 0) + stepsShown; end < total {
+		p.After, p.Left = p.at(agent, end), total-end
+	}
+	p.Outline = b.outline(agents, agent)
+	p.Side = p.Run.Side[:min(len(p.Run.Side), sidesShown)]
+	p.SideLeft = len(p.Run.Side) - len(p.Side)
+	return nil
+}
+
+// at is where the page from a step on is.
+func (p *runPage) at(agent, from int) string { return runURL(p.Run.N, agent, from) }
+
+func runURL(run int64, agent, from int) string {
+	var q []string
+	if agent > 0 {
+		q = append(q, "agent="+strconv.Itoa(agent))
+	}
+	if from > 0 {
+		q = append(q, "from="+strconv.Itoa(from))
+	}
+	path := "/r/" + strconv.FormatInt(run, 10)
+	if len(q) > 0 {
+		path += "?" + strings.Join(q, "&")
+	}
+	return path
+}
+
+func headingOf(a *view.Agent) string {
+	text := "agent " + a.Ref
+	if a.Role == "sub" {
+		text = "sub-" + text
+	}
+	if a.Key != "" {
+		text += " " + a.Key
+	}
+	return text + " · " + evidence(a.Evidence)
+}
+
+// evidence says in words by what an agent was found.
+func evidence(e string) string {
+	switch e {
+	case "header":
+		return "named by its client"
+	case "prompt_match":
+		return "its prompt is what the call passed on"
+	}
+	return e
+}

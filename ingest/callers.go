@@ -40,6 +40,20 @@ func (c *callers) byID(id string) (*transcript.CallRow, *transcript.Exchange, er
 	return c.take(func(at *caller) []int { return at.ids[id] })
 }
 
+// byLoose gives the latest call that is the same but for its id.
+func (c *callers) byLoose(it *transcript.Item) (*transcript.CallRow, *transcript.Exchange, error) {
+	return c.take(func(at *caller) []int {
+		var fits []int
+		for i := range at.calls {
+			named := *it
+			if named.CallID = at.calls[i].CallID; named.Name == at.calls[i].Name && transcript.KeyOf(&named) == at.calls[i].Key {
+				fits = append(fits, i)
+			}
+		}
+		return fits
+	})
+}
+
 func (c *callers) take(fitting func(*caller) []int) (*transcript.CallRow, *transcript.Exchange, error) {
 	for n := 0; n < farthest; n++ {
 		if n == len(c.line) {

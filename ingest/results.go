@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 
@@ -80,10 +81,20 @@ func (r *results) put() error {
 			continue
 		}
 		row, asked, err := r.callers.byKey(r.d.key(i))
+		if err == nil && row == nil && r.d.exchange.Link.By == transcript.ByLoose {
+			row, asked, err = r.callers.byLoose(&items[i])
+		}
 		if err != nil {
 			return err
 		}
 		if answer, ok := answers[i]; ok && row != nil {
+			again, err := r.broughtBefore(row)
+			if err != nil {
+				return err
+			}
+			if again {
+				continue
+			}
 			if err := r.store(&items[answer], row, asked); err != nil {
 				return err
 			}
@@ -102,6 +113,31 @@ func (r *results) put() error {
 		}
 	}
 	return nil
+}
+
+// broughtBefore tells whether an earlier attempt at the same step brought a
+// result for a call: that the client tries again makes it no other result.
+func (r *results) broughtBefore(row *transcript.CallRow) (bool, error) {
+	l := &r.d.exchange.Link
+	if l.Attempt < 2 {
+		return false, nil
+	}
+	for _, result := range row.Results {
+		if result.Exchange == r.d.exchange.ID {
+			continue
+		}
+		e, err := r.tx.Exchange(r.callers.ctx, result.Exchange)
+		if errors.Is(err, transcript.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		if e.Link.Agent == l.Agent && e.Link.Step == l.Step && e.Link.Parent == l.Parent && e.Link.Attempt < l.Attempt {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // answers gives the new results by the call that they answer, those without a
@@ -129,7 +165,7 @@ func (r *results) answers() (answers map[int]int, orphans []int, first int) {
 
 func (r *results) store(it *transcript.Item, row *transcript.CallRow, asked *transcript.Exchange) error {
 	result := transcript.ResultRow{Exchange: r.d.exchange.ID, At: it.At, By: "id", IsError: it.IsError}
-	if it.CallID == "" {
+	if it.CallID == "" || it.CallID != row.CallID {
 		result.By = "position"
 	}
 	if !asked.EndedAt.IsZero() {

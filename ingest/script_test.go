@@ -304,3 +304,5 @@ func parsePart(t *testing.T, line string) part {
 	t.Fatalf("no such part: %s", line)
 	return part{}
 }
+
+func splitLines(s string) []string { return strings.Split(s, "\n") }

@@ -73,7 +73,7 @@ func (f *forest) grow(trees, atOnce int) {
 func (f *forest) plant() {
 	prompt := equalPrompts[f.rand.IntN(len(equalPrompts))]
 	a := &actor{tree: f.started, api: []string{"chat", "messages", "responses"}[f.rand.IntN(3)], habit: habits[f.rand.IntN(len(habits))],
-		history: []part{{kind: "s", text: "You are an agent."}, {kind: "t", name: "f"}, {kind: "u", text: prompt}}, parent: -1, left: 2 + f.rand.IntN(9)}
+		history: []part{{kind: "s", text: "You are an agent."}, {kind: "t", name: "f"}, {kind: "u", text: prompt}}, parent: -1, left: 1 + f.rand.IntN(6)}
 	f.started++
 	f.active = append(f.active, a)
 }
@@ -297,8 +297,8 @@ func (f *forest) captures() []*transcript.Capture {
 
 func TestForest_LinksOfRandomRuns(t *testing.T) {
 	trees, seeds := 250, uint64(4)
-	if testing.Short() {
-		trees, seeds = 60, 2
+	if testing.Short() || underRace {
+		trees, seeds = 100, 1
 	}
 	var links tally
 	exchanges, strangers, explained := 0, 0, 0

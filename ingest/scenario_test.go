@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -188,7 +189,10 @@ func changed(c transcript.Change) string {
 }
 
 // tally counts links: those that should be, those that are, those that are right.
-type tally struct{ wanted, made, right int }
+type tally struct {
+	mu                  sync.Mutex
+	wanted, made, right int
+}
 
 func (a *tally) add(want, got string) {
 	parent := func(s string) string {
@@ -197,6 +201,8 @@ func (a *tally) add(want, got string) {
 		return name
 	}
 	w, g := parent(want), parent(got)
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if w != "" {
 		a.wanted++
 	}
@@ -218,14 +224,19 @@ func TestScenarios(t *testing.T) {
 	}
 	var links tally
 	count := 0
-	for _, file := range files {
-		for _, sc := range parseScenarios(t, file) {
-			count++
-			for _, api := range sc.apis {
-				t.Run(sc.name+"/"+api, func(t *testing.T) { sc.run(t, api, &links) })
+	t.Run("all", func(t *testing.T) {
+		for _, file := range files {
+			for _, sc := range parseScenarios(t, file) {
+				count++
+				for _, api := range sc.apis {
+					t.Run(sc.name+"/"+api, func(t *testing.T) {
+						t.Parallel()
+						sc.run(t, api, &links)
+					})
+				}
 			}
 		}
-	}
+	})
 	if count < 40 {
 		t.Errorf("%d scenarios, want at least 40", count)
 	}

@@ -144,10 +144,11 @@ func TestDiffWords_GivesBothTextsBack(t *testing.T) {
 		{"", "", ""},
 		{"same", "same", "=same"},
 		{"the old text", "the new text", "=the |-old|+new|= text"},
-		{"a\nb\nc\n", "a\nB\nc\n", "=a\n|-b|+B|=\nc\n"},
+		{"a\nb\nc\n", "a\nB\nc\n", "=a\n|-b\n|+B\n|=c\n"},
 		{"", "new", "+new"},
 		{"2512292042121000001", "2512292042121000002", "-2512292042121000001|+2512292042121000002"},
 		{"日本語", "日本人", "-日本語|+日本人"},
+		{"is it so, my friend", "or is it quite otherwise with all of them", "-is it so, my friend|+or is it quite otherwise with all of them"},
 	}
 	for _, tt := range tests {
 		var got []string

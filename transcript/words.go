@@ -50,7 +50,11 @@ type wordDiff struct {
 func (d *wordDiff) words(a, b string) {
 	x, y := tokens(a), tokens(b)
 	i, k := 0, 0
-	for _, p := range append(Align(x, y), [2]int{len(x), len(y)}) {
+	pairs := Align(x, y)
+	if fewAlike(x, pairs, max(len(a), len(b))) {
+		pairs = nil
+	}
+	for _, p := range append(pairs, [2]int{len(x), len(y)}) {
 		d.add(Removed, strings.Join(x[i:p[0]], ""))
 		d.add(Added, strings.Join(y[k:p[1]], ""))
 		if p[0] < len(x) {
@@ -60,7 +64,18 @@ func (d *wordDiff) words(a, b string) {
 	}
 }
 
-// add adds a piece. White space between two pieces that differ is no island.
+// fewAlike tells whether so little is alike that a reader is better served with
+// one text after the other.
+func fewAlike(tokens []string, pairs [][2]int, length int) bool {
+	alike := 0
+	for _, p := range pairs {
+		if t := tokens[p[0]]; strings.TrimSpace(t) != "" {
+			alike += len(t)
+		}
+	}
+	return alike*3 < length
+}
+
 func (d *wordDiff) add(f Fate, text string) {
 	switch {
 	case text == "":

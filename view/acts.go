@@ -14,6 +14,7 @@ type act struct {
 	agent *Agent           // nil of a lone exchange
 	step  *Step            // nil of a lone exchange
 	sent  bool             // a request holds it, and no recorded answer made it
+	said  bool             // the answer of the exchange that it is from says it
 	pair  *transcript.Pair // of a call or a lone result
 	at    string           // JSON pointer
 	from  string           // id of the exchange that it is from
@@ -26,8 +27,9 @@ type acting struct {
 	run       *Run
 	ctx       context.Context
 	reader    transcript.Reader
-	reasoning bool // answers are read one by one, as not all clients resend what was thought
-	branches  bool // they are walked too, else only the lines of the agents
+	reasoning bool   // answers are read one by one, as not all clients resend what was thought
+	branches  bool   // they are walked too, else only the lines of the agents
+	only      *Agent // this one alone, with those under it; nil for all
 
 	pairs map[string][]*transcript.Pair // calls of the answers, by exchange, in order
 	lone  map[transcript.Place]*transcript.Pair
@@ -47,7 +49,11 @@ func (a *acting) all() ([]act, error) {
 			a.pairs[p.Call.Exchange] = append(a.pairs[p.Call.Exchange], p)
 		}
 	}
-	for _, agent := range append(a.run.Main(), a.run.Loose()...) {
+	agents := append(a.run.Main(), a.run.Loose()...)
+	if a.only != nil {
+		agents = []*Agent{a.only}
+	}
+	for _, agent := range agents {
 		if err := a.agent(agent, 0); err != nil {
 			return nil, err
 		}
@@ -91,7 +97,7 @@ func (a *acting) line(agent *Agent, steps []*Step, depth int) error {
 		pairs := a.pairs[s.step.Exchange]
 		for k := range len(s.brought) + len(s.answered) {
 			it := &items[n]
-			one := act{Act: transcript.Act{Item: it, Depth: depth}, ref: s.step.Ref, agent: agent, step: s.step, sent: k < len(s.brought), at: it.At, from: s.step.Exchange}
+			one := act{Act: transcript.Act{Item: it, Depth: depth}, ref: s.step.Ref, agent: agent, step: s.step, sent: k < len(s.brought), said: k >= len(s.brought), at: it.At, from: s.step.Exchange}
 			m, matched := matches[n]
 			n++
 			if it.Kind == transcript.ToolDefinition || matched && it.Kind == transcript.ToolResult && m.State == transcript.Paired {

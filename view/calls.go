@@ -149,7 +149,7 @@ func transcriptActs(t *Transcript, reasoning bool) []act {
 		if entry.Item.Kind == transcript.Reasoning && !reasoning {
 			continue
 		}
-		acts = appendAct(acts, act{Act: transcript.Act{Item: &entry.Item, Result: entry.Result}, ref: entry.Source, from: entry.Place.Exchange, at: entry.Item.At,
+		acts = appendAct(acts, act{Act: transcript.Act{Item: &entry.Item, Result: entry.Result}, ref: entry.Source, from: entry.Place.Exchange, at: entry.Item.At, said: entry.Output,
 			sent: !entry.Output && (entry.Pair == nil || entry.Pair.Call == nil || entry.Pair.Call.Body == "request"), pair: entry.Pair})
 	}
 	return acts

@@ -40,7 +40,6 @@ type actor struct {
 	waits   int // sub-agents that are at work
 	caller  *actor
 	callID  string
-	failed  bool // the last request is to be tried again
 	request []part
 	counter int
 }

@@ -198,42 +198,42 @@ func (r *reindexer) one(tx transcript.Tx, d *decoded, allow lenience, did *Reind
 
 // apply writes what comes out otherwise than it is stored, and tells whether
 // anything did.
-func (dr *draft) apply(ctx context.Context, tx transcript.Tx) (bool, error) {
-	old := dr.old
-	for _, c := range dr.clues {
+func (d *draft) apply(ctx context.Context, tx transcript.Tx) (bool, error) {
+	old := d.old
+	for _, c := range d.clues {
 		if err := tx.PutClue(c.value, old.ID, c.at); err != nil {
 			return false, err
 		}
 	}
-	changed, err := dr.differences(ctx, tx)
+	changed, err := d.differences(ctx, tx)
 	if err != nil || len(changed) == 0 {
 		return false, err
 	}
-	if dr.needsRun {
+	if d.needsRun {
 		run, err := tx.NewRun(old.StartedAt)
 		if err != nil {
 			return false, err
 		}
-		dr.exchange.Link.Run = run.ID
+		d.exchange.Link.Run = run.ID
 	}
-	for _, name := range dr.names {
-		if err := tx.BindRun(name, dr.exchange.Link.Run); err != nil {
+	for _, name := range d.names {
+		if err := tx.BindRun(name, d.exchange.Link.Run); err != nil {
 			return false, err
 		}
 	}
-	if dr.newAgent != nil {
-		dr.newAgent.Run = dr.exchange.Link.Run
-		if err := tx.PutAgent(dr.newAgent); err != nil {
+	if d.newAgent != nil {
+		d.newAgent.Run = d.exchange.Link.Run
+		if err := tx.PutAgent(d.newAgent); err != nil {
 			return false, err
 		}
-		dr.exchange.Link.Agent = dr.newAgent.ID
+		d.exchange.Link.Agent = d.newAgent.ID
 	}
-	for _, id := range dr.aside {
+	for _, id := range d.aside {
 		if err := tx.SetSide(id); err != nil {
 			return false, err
 		}
 	}
-	return true, tx.PutDerived(dr.exchange, dr.calls, dr.brought)
+	return true, tx.PutDerived(d.exchange, d.calls, d.brought)
 }
 
 // finish ends it, unless exchanges came meanwhile.

@@ -20,22 +20,22 @@ type part struct {
 
 // script is one scripted exchange.
 type script struct {
-	n               int // place in time
-	name            string
-	api             string
-	input, output   []part
-	choice          []part // a second choice of the answer
-	status          int
-	model           string
-	upstream        string
-	id, prev, conv  string // response id, previous_response_id, conversation
-	method, target  string // where it is no call of a model
-	headers         []string
-	label           string
-	request         string // verbatim
-	answerStatus    string // of a response object
-	replaces, store bool
-	at              time.Duration // after the time of its place
+	n              int // place in time
+	name           string
+	api            string
+	input, output  []part
+	choice         []part // a second choice of the answer
+	status         int
+	model          string
+	upstream       string
+	id, prev, conv string // response id, previous_response_id, conversation
+	method, target string // where it is no call of a model
+	headers        []string
+	label          string
+	request        string // verbatim
+	answerStatus   string // of a response object
+	replaces       bool
+	at             time.Duration // after the time of its place
 }
 
 func quoted(s string) string {

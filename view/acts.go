@@ -29,6 +29,7 @@ type acting struct {
 	reader    transcript.Reader
 	reasoning bool   // answers are read one by one, as not all clients resend what was thought
 	branches  bool   // they are walked too, else only the lines of the agents
+	whole     bool   // a stretch begins with all of its first request, reasoning included
 	only      *Agent // this one alone, with those under it; nil for all
 
 	pairs map[string][]*transcript.Pair // calls of the answers, by exchange, in order
@@ -169,6 +170,7 @@ func appendAct(list []act, one act) []act {
 // scene is what one step brought and answered.
 type scene struct {
 	step              *Step
+	begins            bool // a stretch
 	brought, answered []transcript.Item
 }
 
@@ -180,7 +182,7 @@ func (a *acting) scenes(steps []*Step) ([]scene, error) {
 	}
 	for start := 0; start < len(list); {
 		end := start + 1
-		for end < len(list) && goesOn(list[end-1].step.exchange, list[end].step.exchange) {
+		for end < len(list) && resendsAll(list[end-1].step.exchange, list[end].step.exchange) {
 			end++
 		}
 		if err := a.stretch(list[start:end]); err != nil {
@@ -191,24 +193,27 @@ func (a *acting) scenes(steps []*Step) ([]scene, error) {
 	return list, nil
 }
 
-// goesOn tells whether a request resends all that the exchange before it sent and
+// resendsAll tells whether a request resends all that the exchange before it sent and
 // got, with the same settings.
-func goesOn(before, e *transcript.Exchange) bool {
+func resendsAll(before, e *transcript.Exchange) bool {
 	l := &e.Link
 	return l.Parent == before.ID && !held(l) && l.Shared > 0 && l.Shared == before.Link.OutLen && !l.Change.System && e.Dialect == before.Dialect && e.Request.Bytes <= maxBody
 }
 
 // stretch reads steps that go on from each other from the last of them.
 func (a *acting) stretch(list []scene) error {
+	list[0].begins = true
 	last := list[len(list)-1].step.exchange
 	items, err := a.request(last)
 	if err != nil {
 		return err
 	}
 	first := list[0].step.exchange
-	fresh, err := a.fresh(first, items)
-	if err != nil {
-		return err
+	fresh := func(_, _ int) bool { return true }
+	if !a.whole {
+		if fresh, err = a.fresh(first, items); err != nil {
+			return err
+		}
 	}
 	at := last.Link.InLen // how many chain items are before the one in hand
 	for i := range items {
@@ -225,13 +230,13 @@ func (a *acting) stretch(list []scene) error {
 		link := &list[n].step.exchange.Link
 		it := &items[i]
 		switch steady := it.Kind == transcript.System && at == 0; {
-		case it.Kind == transcript.Reasoning && !a.reasoning:
+		case it.Kind == transcript.Reasoning && !a.reasoning && !a.whole:
 		case at >= link.InLen && n < len(list)-1 && it.Kind != transcript.System:
 			if !a.reasoning {
 				list[n].answered = append(list[n].answered, *it)
 			}
 		case n > 0 || fresh(i, at) || steady && (first.Link.Parent == "" || first.Link.Change.System):
-			if it.Kind != transcript.Reasoning {
+			if it.Kind != transcript.Reasoning || a.whole {
 				list[n].brought = append(list[n].brought, *it)
 			}
 		}
@@ -294,7 +299,7 @@ func (a *acting) answer(e *transcript.Exchange) ([]transcript.Item, error) {
 	}
 	turn := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, Status: e.Status, ResponseHeader: e.Response.Headers, Response: body})
 	items := turn.Output
-	if !a.reasoning {
+	if !a.reasoning && !a.whole {
 		items = withoutReasoning(items)
 	}
 	return items, nil

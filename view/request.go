@@ -34,14 +34,14 @@ const (
 type pieceKey struct {
 	id      transcript.BodyID
 	dialect transcript.Dialect
-	member  string
+	member  array
 }
 
 // piece is one piece of a request: an element of a large array, or what lies
 // between them. Where it is differs from request to request.
 type piece struct {
 	gap    bool
-	opens  string            // of a gap: the array whose elements follow
+	opens  array             // of a gap: the array whose elements follow
 	text   []byte            // of a gap
 	chain  int               // items of an element that count in the chain
 	items  []transcript.Item // of an element, as if it were the first of its array
@@ -50,10 +50,24 @@ type piece struct {
 
 // spot is where a piece is in a request.
 type spot struct {
-	member string // the array whose element it is, "" for a gap
-	index  int
-	chain  int // chain items up to its end
+	member array
+	index  int32
+	chain  int32 // chain items up to its end
 }
+
+// array is one of the large arrays of a request, by its place in arrays; 0 for
+// what lies between them.
+type array int32
+
+// arrays are the names of the large arrays, those of conversations first.
+var arrays = [...]string{"", "messages", "input", "contents", "tools", "functions", "system", "instructions"}
+
+const lastHistory = 3
+
+// isHistory tells whether an array holds a conversation.
+func (a array) isHistory() bool { return a > 0 && a <= lastHistory }
+
+func arrayOf(name string) array { return array(max(0, slices.Index(arrays[:], name))) }
 
 // request is what an exchange sent.
 type request struct {
@@ -125,12 +139,12 @@ func (q *requests) byPieces(r *request) (ok bool, err error) {
 		switch {
 		case p.gap:
 			at.member, at.index = p.opens, -1
-			r.spots = append(r.spots, spot{"", 0, at.chain})
-		case at.member == "":
+			r.spots = append(r.spots, spot{0, 0, at.chain})
+		case at.member == 0:
 			return false, nil
 		default:
 			at.index++
-			at.chain += p.chain
+			at.chain += int32(p.chain)
 			r.spots = append(r.spots, at)
 		}
 	}
@@ -152,8 +166,8 @@ func (q *requests) resume(r *request) spot {
 	if same == 0 || last.exchange.Dialect != r.exchange.Dialect {
 		return at
 	}
-	r.spots = slices.Clone(last.spots[:same:same])
-	if at = r.spots[same-1]; at.member == "" {
+	r.spots = append(make([]spot, 0, len(r.ids)), last.spots[:same]...)
+	if at = r.spots[same-1]; at.member == 0 {
 		at.member, at.index = q.gap(r.ids[same-1]).opens, -1
 	}
 	return at
@@ -164,7 +178,7 @@ func (q *requests) resume(r *request) spot {
 func (q *requests) readOutside(r *request) bool {
 	var body []byte
 	for i, id := range r.ids {
-		if r.spots[i].member == "" {
+		if r.spots[i].member == 0 {
 			body = append(body, q.gap(id).text...)
 		}
 	}
@@ -199,9 +213,9 @@ func (q *requests) readPiece(key pieceKey, first bool) *piece {
 	}
 	p := &piece{}
 	if trimmed := bytes.TrimSpace(text); first || bytes.HasPrefix(trimmed, []byte("]")) {
-		p.gap, p.text, p.opens = true, text, opened(trimmed)
+		p.gap, p.text, p.opens = true, text, arrayOf(opened(trimmed))
 		key = pieceKey{id: key.id}
-	} else if p.items = dialect.DecodeElement(key.dialect, "/"+key.member+"/0", text); p.items == nil && !isElement(trimmed) {
+	} else if p.items = dialect.DecodeElement(key.dialect, "/"+arrays[key.member]+"/0", text); p.items == nil && !isElement(trimmed) {
 		return nil
 	}
 	for i := range p.items {
@@ -248,7 +262,7 @@ func opened(text []byte) string {
 // element gives the items of one piece, in place.
 func (q *requests) element(r *request, i int) []transcript.Item {
 	at := r.spots[i]
-	if at.member == "" {
+	if at.member == 0 {
 		return nil
 	}
 	key := pieceKey{r.ids[i], r.exchange.Dialect, at.member}
@@ -259,7 +273,7 @@ func (q *requests) element(r *request, i int) []transcript.Item {
 		}
 	}
 	items := slices.Clone(p.items)
-	from, to := "/"+at.member+"/0", "/"+at.member+"/"+strconv.Itoa(at.index)
+	from, to := "/"+arrays[at.member]+"/0", "/"+arrays[at.member]+"/"+strconv.Itoa(int(at.index))
 	for k := range items {
 		items[k].At = to + strings.TrimPrefix(items[k].At, from)
 	}
@@ -292,15 +306,15 @@ func (q *requests) behind(r *request, chain int) []transcript.Item {
 		had = r.before
 	}
 	first := len(r.ids)
-	for first > 0 && (r.spots[first-1].member == "" || r.before+r.spots[first-1].chain > chain) {
+	for first > 0 && (r.spots[first-1].member == 0 || r.before+int(r.spots[first-1].chain) > chain) {
 		first--
 	}
 	if first > 0 {
-		had = r.before + r.spots[first-1].chain
+		had = r.before + int(r.spots[first-1].chain)
 	}
 	var more []transcript.Item
 	for i := first; i < len(r.ids); i++ {
-		if isHistory(r.spots[i].member) {
+		if r.spots[i].member.isHistory() {
 			more = append(more, q.element(r, i)...)
 		}
 	}
@@ -326,7 +340,7 @@ func (q *requests) at(r *request, pointer string) *transcript.Item {
 		items = r.outside
 		if member, index, ok := dialect.ElementAt(pointer); ok {
 			for i := len(r.ids) - 1; i >= 0; i-- {
-				if r.spots[i].member == member && r.spots[i].index == index {
+				if r.spots[i].member == arrayOf(member) && int(r.spots[i].index) == index {
 					items = q.element(r, i)
 					break
 				}
@@ -334,11 +348,6 @@ func (q *requests) at(r *request, pointer string) *transcript.Item {
 		}
 	}
 	return at(items, pointer)
-}
-
-// isHistory tells whether an array holds a conversation.
-func isHistory(member string) bool {
-	return member == "messages" || member == "input" || member == "contents"
 }
 
 // settings gives the system texts and tool definitions of a request, but for
@@ -368,13 +377,13 @@ func (q *requests) besideHistory(r *request) []int {
 	var list []int
 	i := 0
 	for ; i < len(r.ids); i++ {
-		if isHistory(r.spots[i].member) && !allSteady(q.element(r, i)) {
+		if r.spots[i].member.isHistory() && !allSteady(q.element(r, i)) {
 			break
 		}
 		list = append(list, i)
 	}
 	var after []int
-	for k := len(r.ids) - 1; k > i && !isHistory(r.spots[k].member); k-- {
+	for k := len(r.ids) - 1; k > i && !r.spots[k].member.isHistory(); k-- {
 		after = append(after, k)
 	}
 	slices.Reverse(after)

@@ -148,7 +148,7 @@ func (t *Teller) compare(told *Told, now *request, before *past) []transcript.It
 		c.Kept, c.New = before.request.exchange.Link.OutLen, max(0, l.InLen-before.request.exchange.Link.OutLen)
 		return t.requests.items(now)
 	}
-	if goesOn(l, &before.request.exchange.Link) {
+	if resends(l, &before.request.exchange.Link) {
 		c.Kept, c.New = l.Shared, l.InLen-l.Shared
 		return withoutReasoning(t.requests.behind(now, l.Shared))
 	}
@@ -160,7 +160,7 @@ func (t *Teller) compare(told *Told, now *request, before *past) []transcript.It
 func systemFirst(items []transcript.Item) []transcript.Item {
 	var first, rest []transcript.Item
 	for i := range items {
-		if member, _, _ := strings.Cut(strings.TrimPrefix(items[i].At, "/"), "/"); items[i].Kind == transcript.System && !isHistory(member) {
+		if member, _, _ := strings.Cut(strings.TrimPrefix(items[i].At, "/"), "/"); items[i].Kind == transcript.System && !arrayOf(member).isHistory() {
 			first = append(first, items[i])
 		} else {
 			rest = append(rest, items[i])
@@ -169,9 +169,9 @@ func systemFirst(items []transcript.Item) []transcript.Item {
 	return append(first, rest...)
 }
 
-// goesOn tells whether a history begins with all of the one before. A call that
+// resends tells whether a history begins with all of the one before. A call that
 // is repeated says nothing of what stands before it.
-func goesOn(l, before *transcript.Link) bool {
+func resends(l, before *transcript.Link) bool {
 	return l.Shared == before.OutLen && (l.By == transcript.ByHistory || l.By == transcript.ByLoose || l.By == transcript.ByChoice)
 }
 

@@ -14,13 +14,16 @@ import (
 type Selection struct {
 	Before   time.Time
 	MaxBytes int64
+	KeepRuns int
 	Numbers  []int64
+	Runs     []string // ids
 }
 
 // Plan is what a prune would do.
 type Plan struct {
 	Numbers []int64 // of the exchanges that go, ascending
 	Total   int64   // exchanges that are stored
+	Pinned  int64   // exchanges that were selected and stay, as their runs are pinned
 	Bytes   int64   // about what they take up and nobody else needs
 	Size    int64   // of the database, without what is free in it
 	most    int64   // Selection.MaxBytes

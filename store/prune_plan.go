@@ -21,8 +21,20 @@ func (db *DB) Plan(ctx context.Context, s Selection) (*Plan, error) {
 		err = p.oldest(s.MaxBytes)
 	case !s.Before.IsZero():
 		err = p.numbers("SELECT n FROM exchange WHERE started < ? ORDER BY n", s.Before.UnixNano())
+	case s.KeepRuns > 0:
+		err = p.oldRuns(s.KeepRuns)
 	default:
-		p.plan.Numbers = slices.Compact(slices.Sorted(slices.Values(s.Numbers)))
+		p.plan.Numbers = slices.Clone(s.Numbers)
+		for _, run := range s.Runs {
+			if err = p.numbers("SELECT n FROM exchange WHERE run = ?", packID(run)); err != nil {
+				break
+			}
+		}
+		slices.Sort(p.plan.Numbers)
+		p.plan.Numbers = slices.Compact(p.plan.Numbers)
+	}
+	if err == nil {
+		err = p.leavePinned()
 	}
 	if err == nil {
 		err = p.worth()
@@ -70,6 +82,32 @@ func (p *planner) numbers(query string, args ...any) error {
 		p.plan.Numbers = append(p.plan.Numbers, n)
 		return err
 	})
+}
+
+// oldRuns selects the exchanges of all runs before the newest ones, of those
+// that have steps: a run of side calls alone counts for nothing.
+func (p *planner) oldRuns(keep int) error {
+	return p.numbers(`SELECT e.n FROM exchange e JOIN run r ON r.id = e.run WHERE r.n <
+		coalesce((SELECT min(n) FROM (SELECT k.n FROM run k WHERE EXISTS (SELECT 1 FROM exchange x WHERE x.run = k.id AND x.agent IS NOT NULL) ORDER BY k.n DESC LIMIT ?)), 0)
+		ORDER BY e.n`, keep)
+}
+
+// leavePinned takes the exchanges of pinned runs out of the selection.
+func (p *planner) leavePinned() error {
+	pinned := map[int64]bool{}
+	err := p.db.st.rows(p.ctx, "SELECT e.n FROM mark m CROSS JOIN exchange e ON e.run = m.run WHERE m.pinned", nil, func(row *sql.Rows) error {
+		var n int64
+		err := row.Scan(&n)
+		pinned[n] = true
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	before := len(p.plan.Numbers)
+	p.plan.Numbers = slices.DeleteFunc(p.plan.Numbers, func(n int64) bool { return pinned[n] })
+	p.plan.Pinned = int64(before - len(p.plan.Numbers))
+	return nil
 }
 
 // errFull ends the walk of oldest.

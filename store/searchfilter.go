@@ -85,6 +85,9 @@ type condition struct {
 // newExchangeFilter makes the conditions on exchange e.
 func newExchangeFilter(q *transcript.SearchQuery) (*exchangeFilter, []condition) {
 	var list []condition
+	if q.Run != "" {
+		list = append(list, condition{"e.run = ?", []any{packID(q.Run)}, false})
+	}
 	if q.Model != "" {
 		list = append(list, condition{"e.model IN (SELECT id FROM model WHERE instr(lower(asked), lower(?)) OR instr(lower(answered), lower(?)))", []any{q.Model, q.Model}, false})
 	}

@@ -67,6 +67,7 @@ type SearchQuery struct {
 	Words  bool   // rather all words of Text, whole, anywhere in the item
 	Model  string // part of the asked or answered model's name
 	Tool   string // part of the tool's name
+	Run    string // id of the run; of a query that somebody typed, a reference to it
 	Status [2]int // lowest and highest; zero for any
 	Outcome
 	After, Before time.Time // of the exchange; zero for any

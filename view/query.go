@@ -18,6 +18,7 @@ var ErrBadQuery = errors.New("not a filter")
 var FilterWords = [][2]string{
 	{"model:NAME", "the asked or answered model's name holds NAME"},
 	{"tool:NAME", "calls and results of tools whose name holds NAME"},
+	{"run:r12", "exchanges of that run; also run:last"},
 	{"status:429", "the exchange's HTTP status; also 4xx"},
 	{"outcome:http_error", "how the exchange ended"},
 	{"after:2026-03-01", "exchanges since then; also 2026-03-01T15:04, RFC 3339, or 2h, 7d ago"},
@@ -81,6 +82,8 @@ func setFilter(q *transcript.SearchQuery, name, value string, now time.Time) (er
 		q.Model = value
 	case "tool":
 		q.Tool = value
+	case "run":
+		q.Run = value
 	case "status":
 		q.Status, err = parseStatus(value)
 	case "outcome":

@@ -71,6 +71,13 @@ type Found struct {
 
 // Find searches. It gives an item once, however often it is sent again.
 func Find(ctx context.Context, r transcript.Reader, s Search) (*Found, error) {
+	if s.Run != "" {
+		run, err := ResolveRun(ctx, r, s.Run)
+		if err != nil {
+			return nil, err
+		}
+		s.Run = run.ID
+	}
 	f := &finder{ctx: ctx, reader: r, search: s, match: transcript.NewMatcher(s.SearchQuery), shown: map[place]bool{}, settings: map[transcript.Key]bool{}}
 	f.most = math.MaxInt
 	if s.Limit > 0 {

@@ -60,7 +60,7 @@ func (f *finder) scanUnindexed(state transcript.SearchState) error {
 // all scans the exchanges after a number.
 func (s *scan) all(after int64) error {
 	q := &s.search.SearchQuery
-	for e, err := range s.reader.Exchanges(s.ctx, transcript.Filter{Model: q.Model, Outcome: q.Outcome, After: after}) {
+	for e, err := range s.reader.Exchanges(s.ctx, transcript.Filter{Run: q.Run, Model: q.Model, Outcome: q.Outcome, After: after}) {
 		if errors.Is(err, transcript.ErrDamaged) {
 			continue
 		}
@@ -106,6 +106,7 @@ func (s *scan) exchange(e *transcript.Exchange, whole bool) error {
 func passes(e *transcript.Exchange, q *transcript.SearchQuery) bool {
 	model := strings.ToLower(q.Model)
 	return (strings.Contains(strings.ToLower(e.Model), model) || strings.Contains(strings.ToLower(e.ResponseModel), model)) &&
+		(q.Run == "" || e.Link.Run == q.Run) &&
 		(q.Status == [2]int{} || e.Status >= q.Status[0] && e.Status <= q.Status[1]) &&
 		(q.Outcome == "" || e.Outcome == q.Outcome) &&
 		(q.After.IsZero() || !e.StartedAt.Before(q.After)) &&

@@ -359,6 +359,7 @@ func TestParseQuery(t *testing.T) {
 		"":                           {},
 		"  two  spaces ":             {Text: "  two  spaces "},
 		"tool:bash  exit 1":          {Text: "exit 1", Tool: "bash"},
+		"run:r1 exit":                {Text: "exit", Run: "r1"},
 		"exit tool:bash 1":           {Text: "exit 1", Tool: "bash"},
 		"exit 1 is:error":            {Text: "exit 1", Errors: true},
 		"status:4xx model:gpt":       {Status: [2]int{400, 499}, Model: "gpt"},

@@ -22,13 +22,14 @@ import (
 // pruneOptions are the flags of prune.
 type pruneOptions struct {
 	olderThan, maxSize string
+	keepRuns           int
 	dryRun, yes        bool
 }
 
 func newPrune(a *app) *cobra.Command {
 	var o pruneOptions
 	c := &cobra.Command{
-		Use:   "prune (--older-than AGE | --max-size SIZE | REF…)",
+		Use:   "prune (--older-than AGE | --max-size SIZE | --keep-runs N | REF…)",
 		Short: "Remove exchanges for good and give their space back",
 		Long: `prune removes exchanges with all that they alone hold: bodies, calls and their
 results, replays, runs and agents that have no exchange left, what the search
@@ -40,14 +41,18 @@ broken off at any time: the same command goes on with what is left to do.
 
 --older-than takes an age such as 30d, 12h or 2w, or a day or time
 (2026-03-31, 2026-03-31T12:00:00Z), and goes by when an exchange began.
---max-size removes the oldest ones until the database is no larger than that.`,
+--max-size removes the oldest ones until the database is no larger than that.
+--keep-runs keeps that many of the newest runs. Of a run that is named all
+exchanges go. Pinned runs (inspect pin) always stay.`,
 		Example: `  inspect prune --older-than 30d --dry-run
   inspect prune --max-size 2GB --yes
-  inspect prune x12 x13`,
+  inspect prune --keep-runs 200 --yes
+  inspect prune r12 x13`,
 		RunE: func(c *cobra.Command, args []string) error { return a.prune(c.Context(), o, args) },
 	}
 	c.Flags().StringVar(&o.olderThan, "older-than", "", "remove what began before that")
 	c.Flags().StringVar(&o.maxSize, "max-size", "", "remove the oldest until the database is no larger, such as 2GB")
+	c.Flags().IntVar(&o.keepRuns, "keep-runs", 0, "remove all runs but so many of the newest")
 	c.Flags().BoolVarP(&o.dryRun, "dry-run", "n", false, "say what would go and remove nothing")
 	c.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	return c
@@ -66,12 +71,8 @@ func (a *app) prune(ctx context.Context, o pruneOptions, refs []string) error {
 		return err
 	}
 	defer db.Close()
-	for _, ref := range refs {
-		n, err := a.numberOf(ctx, db, ref)
-		if err != nil {
-			return err
-		}
-		s.Numbers = append(s.Numbers, n)
+	if err := a.choose(ctx, db, &s, refs); err != nil {
+		return err
 	}
 	plan, err := db.Plan(ctx, s)
 	if err != nil {
@@ -88,19 +89,46 @@ func (a *app) prune(ctx context.Context, o pruneOptions, refs []string) error {
 	return a.runPrune(ctx, db, plan)
 }
 
+// choose adds the exchanges and runs that are named.
+func (a *app) choose(ctx context.Context, db *store.DB, s *store.Selection, refs []string) error {
+	for _, ref := range refs {
+		if t, err := view.Locate(ctx, db, ref); err == nil && t.Exchange == nil {
+			marks, err := db.Marks(ctx, t.Run.ID)
+			if err != nil {
+				return err
+			}
+			if marks.Pinned {
+				return usageError{fmt.Errorf("%s is pinned: \"inspect unpin %s\" first", ref, ref)}
+			}
+			s.Runs = append(s.Runs, t.Run.ID)
+			continue
+		}
+		n, err := a.numberOf(ctx, db, ref)
+		if err != nil {
+			return err
+		}
+		s.Numbers = append(s.Numbers, n)
+	}
+	return nil
+}
+
 // selection reads the flags; so many exchanges are named beside them.
 func (o *pruneOptions) selection(named int, now time.Time) (s store.Selection, err error) {
 	ways := min(named, 1)
-	for _, flag := range []string{o.olderThan, o.maxSize} {
-		if flag != "" {
+	for _, given := range []bool{o.olderThan != "", o.maxSize != "", o.keepRuns != 0} {
+		if given {
 			ways++
 		}
 	}
 	switch {
 	case ways == 0:
-		return s, errors.New(`say what is to go: --older-than, --max-size or exchanges; see "inspect prune --help"`)
+		return s, errors.New(`say what is to go: --older-than, --max-size, --keep-runs, runs or exchanges; see "inspect prune --help"`)
 	case ways > 1:
-		return s, errors.New("--older-than, --max-size and exchanges exclude each other")
+		return s, errors.New("--older-than, --max-size, --keep-runs, and what is named exclude each other")
+	case o.keepRuns < 0:
+		return s, fmt.Errorf("--keep-runs is %d, must be 1 or more", o.keepRuns)
+	case o.keepRuns > 0:
+		s.KeepRuns = o.keepRuns
 	case o.olderThan != "":
 		s.Before, err = moment(o.olderThan, now)
 	case o.maxSize != "":
@@ -181,12 +209,15 @@ func planLine(verb string, plan *store.Plan) string {
 			s += fmt.Sprintf(" (between %s and %s)", first, last)
 		}
 	}
+	if plan.Pinned > 0 {
+		s += fmt.Sprintf(", leave %s of pinned runs,", number(plan.Pinned))
+	}
 	return fmt.Sprintf("%s and give back about %s of %s", s, size(int(plan.Bytes)), size(int(plan.Size)))
 }
 
 func (a *app) printPlan(plan *store.Plan) error {
 	if a.json {
-		return a.printJSON(map[string]any{"dry_run": true, "exchanges": len(plan.Numbers), "of": plan.Total, "bytes": plan.Bytes, "size": plan.Size, "numbers": notNil(plan.Numbers)})
+		return a.printJSON(map[string]any{"dry_run": true, "exchanges": len(plan.Numbers), "of": plan.Total, "bytes": plan.Bytes, "size": plan.Size, "numbers": notNil(plan.Numbers), "pinned": plan.Pinned})
 	}
 	_, err := fmt.Fprintln(a.out, planLine("would remove", plan))
 	return err

@@ -59,7 +59,7 @@ A query of filters alone lists all items that pass them.`,
 			defer db.Close()
 			found, err := view.Find(c.Context(), db, s)
 			if err != nil {
-				return err
+				return whatIsMissing(err, s.Run)
 			}
 			return a.printFound(found, s)
 		},

@@ -185,7 +185,7 @@ x3
   u Go
   c toolu_01abcdefgh f {}
   r toolu_01abcdefgh one
-  = a Done.`, map[string][]string{"x1/content/0": {"x2/messages/2/content/0 id"}}},
+  = a Done.`, map[string][]string{"x1/content/0": {"x2/messages/2/content/0 id", "x3/messages/2/content/0 id"}}},
 		{"another result in a branch", "messages", `x1
   u Go
   = c toolu_01abcdefgh f {}

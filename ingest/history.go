@@ -83,28 +83,44 @@ func (k *linker) take(found []*transcript.Exchange, n int, by, what string) (*tr
 // otherwise.
 const beyond = 4
 
-// byEnd looks for an answer beyond the history that fits: another choice than
-// the first of several, or one whose call ids were written anew.
-func (k *linker) byEnd(parent *transcript.Exchange) (*transcript.Exchange, error) {
+// endsBeyond gives the last ends of answers that are beyond the history that
+// fits, longest first.
+func (k *linker) endsBeyond() []int {
 	l := &k.d.exchange.Link
-	ends := slices.DeleteFunc(answerEnds(k.d), func(n int) bool { return n <= l.Shared })
-	if len(ends) == 0 || l.Held() || l.By == transcript.ByRetrieve {
-		return parent, nil
+	if l.Held() || l.By == transcript.ByRetrieve {
+		return nil
 	}
-	var loose []transcript.Node
-	for n := len(ends) - 1; n >= max(0, len(ends)-beyond); n-- {
-		found, err := k.byChoice(ends[n])
+	ends := slices.DeleteFunc(answerEnds(k.d), func(n int) bool { return n <= l.Shared })
+	slices.Reverse(ends)
+	return ends[:min(beyond, len(ends))]
+}
+
+// byOtherChoice looks for an answer of which another choice than the first was
+// taken.
+func (k *linker) byOtherChoice(parent *transcript.Exchange) (*transcript.Exchange, error) {
+	for _, n := range k.endsBeyond() {
+		found, err := k.byChoice(n)
 		if err != nil || found != nil {
 			return found, err
 		}
-		if loose == nil {
-			loose = transcript.Chain(transcript.Node{}, transcript.LooseKeys(k.d.turn.Input))
-		}
-		list, err := k.tx.ByLooseNode(loose[ends[n]-1], candidates)
+	}
+	return parent, nil
+}
+
+// byLoose looks for an answer whose call ids were written anew. It comes after a
+// call that comes back as it was: without ids, strangers' histories are alike.
+func (k *linker) byLoose(parent *transcript.Exchange) (*transcript.Exchange, error) {
+	ends := k.endsBeyond()
+	if len(ends) == 0 {
+		return parent, nil
+	}
+	nodes := transcript.Chain(transcript.Node{}, transcript.LooseKeys(k.d.turn.Input))
+	for _, n := range ends {
+		list, err := k.tx.ByLooseNode(nodes[n-1], candidates)
 		if err != nil {
 			return nil, err
 		}
-		found, err = k.take(k.near(list, parent), ends[n], transcript.ByLoose, "history and output but for call ids")
+		found, err := k.take(k.near(list, parent), n, transcript.ByLoose, "history and output but for call ids")
 		if err != nil || found != nil {
 			return found, err
 		}

@@ -134,7 +134,7 @@ func (k *linker) infer() (*transcript.Exchange, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, look := range []func(*transcript.Exchange) (*transcript.Exchange, error){k.byEnd, k.byEcho, k.byCompaction} {
+	for _, look := range []func(*transcript.Exchange) (*transcript.Exchange, error){k.byOtherChoice, k.byEcho, k.byLoose, k.byCompaction} {
 		if parent, err = look(parent); err != nil {
 			return nil, err
 		}

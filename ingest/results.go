@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 
@@ -81,20 +80,13 @@ func (r *results) put() error {
 			continue
 		}
 		row, asked, err := r.callers.byKey(r.d.key(i))
-		if err == nil && row == nil && r.d.exchange.Link.By == transcript.ByLoose {
+		if err == nil && row == nil && idsMayDiffer(r.d.exchange.Link.By) {
 			row, asked, err = r.callers.byLoose(&items[i])
 		}
 		if err != nil {
 			return err
 		}
 		if answer, ok := answers[i]; ok && row != nil {
-			again, err := r.broughtBefore(row)
-			if err != nil {
-				return err
-			}
-			if again {
-				continue
-			}
 			if err := r.store(&items[answer], row, asked); err != nil {
 				return err
 			}
@@ -115,30 +107,9 @@ func (r *results) put() error {
 	return nil
 }
 
-// broughtBefore tells whether an earlier attempt at the same step brought a
-// result for a call: that the client tries again makes it no other result.
-func (r *results) broughtBefore(row *transcript.CallRow) (bool, error) {
-	l := &r.d.exchange.Link
-	if l.Attempt < 2 {
-		return false, nil
-	}
-	for _, result := range row.Results {
-		if result.Exchange == r.d.exchange.ID {
-			continue
-		}
-		e, err := r.tx.Exchange(r.callers.ctx, result.Exchange)
-		if errors.Is(err, transcript.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return false, err
-		}
-		if e.Link.Agent == l.Agent && e.Link.Step == l.Step && e.Link.Parent == l.Parent && e.Link.Attempt < l.Attempt {
-			return true, nil
-		}
-	}
-	return false, nil
-}
+// idsMayDiffer tells whether the evidence of a link says that call ids were
+// written anew, or says nothing of them.
+func idsMayDiffer(by string) bool { return by == transcript.ByLoose || by == transcript.ByText }
 
 // answers gives the new results by the call that they answer, those without a
 // call in the request, and the first call that has a new result. A second

@@ -142,14 +142,16 @@ func (b *requestBody) attach(out *http.Request) {
 }
 
 // finish sees to it that nobody reads the client's body any more. patient says
-// that the client has its answer already and may take its time.
-func (b *requestBody) finish(patient bool) {
+// that the client has its answer already and may take its time. It tells whether
+// the client's connection is spoiled by it.
+func (b *requestBody) finish(patient bool) (spoiled bool) {
 	if b.pump != nil {
-		b.pump.finish(patient)
+		spoiled = b.pump.finish(patient)
 	}
 	if b.flight != nil {
 		b.flight.done()
 	}
+	return spoiled
 }
 
 // flight is a small body in memory. Its buffer goes back to the pool when

@@ -167,13 +167,14 @@ func TestProxy_KeepsAHesitantBodyInOrder(t *testing.T) {
 	for c := range clients {
 		all.Go(func() {
 			rnd := rand.New(rand.NewPCG(1, uint64(c)))
-			for range each {
+			for i := range each {
 				sent := make([]byte, 20_000+rnd.IntN(40_000))
 				for i := range sent {
 					sent[i] = 'a' + byte(rnd.IntN(26))
 				}
 				parts, in := io.Pipe()
 				go func() {
+					rnd := rand.New(rand.NewPCG(uint64(i), uint64(c)))
 					rest := sent
 					for len(rest) > 0 {
 						n := min(len(rest), 1+rnd.IntN(12_000))

@@ -5,9 +5,9 @@ import (
 	"net/http"
 )
 
-// part ends the answer in place of the server's goroutine, which hangs in a
-// write to the spool: it takes the connection from the server, writes what the
-// server would have written behind the last piece, and closes it.
+// part ends the answer in place of the server, whose goroutine hangs in a write
+// to the spool or whose connection is spoiled: it takes the connection from the
+// server, writes what would have followed the last piece, and closes it.
 func (x *relay) part() {
 	x.flush()
 	conn, _, err := http.NewResponseController(x.w).Hijack()

@@ -22,12 +22,13 @@ type pump struct {
 	piece []byte
 	err   error // of the last read
 
-	behind chan struct{} // closed when what came before is saved, nil if nothing did
-	full   chan handed   // closed at the end
-	spent  chan []byte   // buffers whose piece is through
-	closed chan struct{}
-	once   sync.Once
-	done   chan struct{}
+	through atomic.Bool   // the body has been read to its end
+	behind  chan struct{} // closed when what came before is saved, nil if nothing did
+	full    chan handed   // closed at the end
+	spent   chan []byte   // buffers whose piece is through
+	closed  chan struct{}
+	once    sync.Once
+	done    chan struct{}
 
 	cur     []byte // the rest belongs to the transport
 	last    []byte
@@ -108,6 +109,7 @@ func (p *pump) read() bool {
 func (p *pump) took(n int, err error) bool {
 	p.piece, p.err = p.stage.piece(frameRequest, n), err
 	if err == io.EOF {
+		p.through.Store(true)
 		p.stage.meta(frameRequestEnd, &ending{Trailer: p.b.x.in.Trailer})
 	}
 	return p.stage.write(&p.watch)
@@ -196,11 +198,13 @@ func (p *pump) Close() error {
 	return nil
 }
 
-// finish ends the pump. When it returns nobody reads the client's body.
-func (p *pump) finish(patient bool) {
+// finish ends the pump. When it returns nobody reads the client's body. It tells
+// whether the connection is spoiled: the server would keep it, since the body
+// came to its end after all, but reading from it has been stopped.
+func (p *pump) finish(patient bool) (spoiled bool) {
 	p.Close()
 	if p.state.CompareAndSwap(pumpIdle, pumpNever) {
-		return
+		return false
 	}
 	defer p.b.x.p.dog.remove(&p.watch)
 	if patient {
@@ -208,16 +212,22 @@ func (p *pump) finish(patient bool) {
 		defer grace.Stop()
 		select {
 		case <-p.done:
-			return
+			return false
 		case <-grace.C:
 		}
 	}
 	select {
 	case <-p.done:
+		return false
 	default:
-		// Wakes the pump. The server closes the connection afterwards, since
-		// the body is not through.
-		http.NewResponseController(p.b.x.w).SetReadDeadline(time.Unix(1, 0))
-		<-p.done
 	}
+	if p.through.Load() {
+		<-p.done
+		return false
+	}
+	// Wakes the pump. The server closes the connection afterwards if the body is
+	// not through.
+	http.NewResponseController(p.b.x.w).SetReadDeadline(time.Unix(1, 0))
+	<-p.done
+	return p.err == io.EOF
 }

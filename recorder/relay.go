@@ -122,8 +122,8 @@ func (x *relay) finish() step {
 	x.over.Do(func() {
 		x.p.dog.remove(&x.watch)
 		x.p.leave(x)
-		x.body.finish(!x.abort && (x.resp == nil || x.resp.ContentLength >= 0))
-		if x.lost.Load() && x.c.hangs() {
+		spoiled := x.body.finish(!x.abort && (x.resp == nil || x.resp.ContentLength >= 0))
+		if spoiled || x.lost.Load() && x.c.hangs() {
 			x.part()
 		}
 		close(x.done)

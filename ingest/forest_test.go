@@ -313,6 +313,11 @@ func TestForest_LinksOfRandomRuns(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		if seed == 0 {
+			if found, err := ingest.Rederive(context.Background(), db, nil); err != nil || len(found) > 0 {
+				t.Errorf("seed %d: derived again %d exchanges differ, %v: %v", seed+1, len(found), err, found[:min(5, len(found))])
+			}
+		}
 		number, runs := map[string]int{}, map[string]int{}
 		stored := make([]*transcript.Exchange, len(f.events))
 		for i := range f.events {

@@ -29,6 +29,19 @@ type Target struct {
 	Agent    int                  // number of the agent in the run that was named, 0 if none was
 	Step     int                  // number of the step, 0 for the whole run
 	Exchange *transcript.Exchange // that was named, or is the step's last attempt; nil for a whole run
+	read     *Run                 // if it had to be read to find that
+}
+
+// View reads the run that is meant.
+func (t *Target) View(ctx context.Context, r transcript.Reader, now time.Time) (*Run, error) {
+	if t.read == nil {
+		return NewRun(ctx, r, t.Run, now)
+	}
+	rows, err := Runs(ctx, r, transcript.RunFilter{IDs: []string{t.Run.ID}}, now)
+	if err == nil && len(rows) == 1 {
+		t.read.RunRow = rows[0]
+	}
+	return t.read, nil
 }
 
 // Locate finds what a reference means:
@@ -136,6 +149,7 @@ func inRun(ctx context.Context, r transcript.Reader, name string, agent, step in
 	if err != nil {
 		return nil, err
 	}
+	t.read = v
 	if agent > len(v.Agents) || len(v.Agents) == 0 {
 		return nil, fmt.Errorf("find agent %d of %s: %w", agent, v.Ref(), transcript.ErrNotFound)
 	}

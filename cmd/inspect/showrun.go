@@ -25,7 +25,7 @@ type runPrinter struct {
 
 // showRun prints a run, one of its agents or one of its steps.
 func (a *app) showRun(ctx context.Context, r transcript.Reader, t *view.Target, full, open bool) error {
-	run, err := view.NewRun(ctx, r, t.Run, time.Now())
+	run, err := t.View(ctx, r, time.Now())
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"strings"
 
 	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/transcript"
@@ -197,7 +198,7 @@ func (a *acting) scenes(steps []*Step) ([]scene, error) {
 // got, with the same settings.
 func resendsAll(before, e *transcript.Exchange) bool {
 	l := &e.Link
-	return l.Parent == before.ID && !held(l) && l.Shared > 0 && l.Shared == before.Link.OutLen && !l.Change.System && e.Dialect == before.Dialect && e.Request.Bytes <= maxBody
+	return l.Parent == before.ID && goesOn(l, &before.Link) && l.Shared > 0 && !l.Change.System && !l.Change.Tools && e.Dialect == before.Dialect && e.Request.Bytes <= maxBody
 }
 
 // stretch reads steps that go on from each other from the last of them.
@@ -229,7 +230,7 @@ func (a *acting) stretch(list []scene) error {
 		}
 		link := &list[n].step.exchange.Link
 		it := &items[i]
-		switch steady := it.Kind == transcript.System && at == 0; {
+		switch steady := it.Steady() && at == 0; {
 		case it.Kind == transcript.Reasoning && !a.reasoning && !a.whole:
 		case at >= link.InLen && n < len(list)-1 && it.Kind != transcript.System:
 			if !a.reasoning {
@@ -259,7 +260,7 @@ func (a *acting) stretch(list []scene) error {
 func (a *acting) fresh(first *transcript.Exchange, items []transcript.Item) (func(i, at int) bool, error) {
 	parent := a.run.exchanges[first.Link.Parent]
 	shared := first.Link.Shared
-	if parent == nil || held(&first.Link) || shared == parent.Link.OutLen {
+	if parent == nil || held(&first.Link) || goesOn(&first.Link, &parent.Link) {
 		if held(&first.Link) {
 			shared = 0
 		}
@@ -289,7 +290,21 @@ func (a *acting) request(e *transcript.Exchange) ([]transcript.Item, error) {
 		return nil, ignoreLost(err)
 	}
 	turn := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, RequestHeader: e.Request.Headers, Request: body})
-	return systemFirst(turn.Input), nil
+	return settingsFirst(turn.Input), nil
+}
+
+// settingsFirst puts system texts and tools that stand beside the conversation
+// before it: where they are in a body is up to the client.
+func settingsFirst(items []transcript.Item) []transcript.Item {
+	var first, rest []transcript.Item
+	for i := range items {
+		if member, _, _ := strings.Cut(strings.TrimPrefix(items[i].At, "/"), "/"); items[i].Steady() && !isHistory(member) {
+			first = append(first, items[i])
+		} else {
+			rest = append(rest, items[i])
+		}
+	}
+	return append(first, rest...)
 }
 
 func (a *acting) answer(e *transcript.Exchange) ([]transcript.Item, error) {

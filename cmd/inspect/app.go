@@ -124,7 +124,7 @@ Exit status: 0 fine, 1 something was found to be wrong, 2 wrong usage,
 	root.PersistentFlags().StringVar(&a.db, "db", "", "database file (default $RETAKE_DB, else $XDG_DATA_HOME/retake/retake.db)")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document")
 	root.PersistentFlags().StringVar(&a.pricesFile, "prices", "", "your own prices (default $RETAKE_PRICES, else $XDG_CONFIG_HOME/retake/prices.json)")
-	root.AddCommand(newCalls(a), newDiff(a))
+	root.AddCommand(newCalls(a), newDiff(a), newCompare(a), newTiming(a), newContext(a), newCache(a), newTail(a))
 	root.AddCommand(newLs(a), newShow(a), newTree(a), newName(a), newTag(a), newUntag(a), newNote(a), newPin(a), newUnpin(a), newLink(a), newUnlink(a), newSearch(a), newExport(a), newReplay(a), newVerify(a), newWeb(a))
 	return root
 }

@@ -11,16 +11,34 @@ import (
 
 func newStats(a *app) *cobra.Command {
 	var storage bool
+	var o statsOptions
 	c := &cobra.Command{
-		Use:   "stats --storage",
-		Short: "Tell what the database is made of",
-		Long: `stats --storage tells what the recorded bodies were on the wire and what they
+		Use:   "stats [RUN]",
+		Short: "Add up exchanges by model, tool and run; what the database is made of",
+		Long: `stats adds up all exchanges, or those of a run: by model (failures, tokens, how much
+of the input came from a cache, cost, how long the answers that came whole took),
+by tool and by run. Replays and side calls count too. Latency of tools is the time
+from the end of an answer with calls to the request with their results. A cost
+with ≥ leaves out what has no known price. In a pipe there is one table, by model
+unless --by says otherwise.
+
+stats --storage tells what the recorded bodies were on the wire and what they
 take up here, and what else is in the database. What was sent again is stored
-once, and counted for the exchange that sent it first.`,
-		Args: arguments(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error {
+once, and counted for the exchange that sent it first.
+
+Exit status: 0 fine, 2 wrong usage, 3 not found.`,
+		Example: `  inspect stats
+  inspect stats r12
+  inspect stats --since 7d --by tool
+  inspect stats --storage
+  inspect stats --json | jq .total.cost_usd`,
+		Args: arguments(cobra.MaximumNArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
 			if !storage {
-				return usageError{errors.New("only --storage is there so far: inspect stats --storage")}
+				return a.usageStats(c.Context(), &o, args)
+			}
+			if len(args) > 0 || o != (statsOptions{}) {
+				return usageError{errors.New("--storage is about the whole database: give nothing with it")}
 			}
 			db, err := a.open()
 			if err != nil {
@@ -37,7 +55,11 @@ once, and counted for the exchange that sent it first.`,
 			return a.printStorage(s)
 		},
 	}
-	c.Flags().BoolVar(&storage, "storage", false, "bytes by kind")
+	f := c.Flags()
+	f.BoolVar(&storage, "storage", false, "bytes of the database by kind")
+	f.StringVar(&o.by, "by", "", "only this table: model, tool or run")
+	f.StringVar(&o.since, "since", "", "only what happened since: 2h, 7d, 2026-03-01")
+	f.StringVar(&o.model, "model", "", "only models whose name holds this")
 	return c
 }
 

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-debugger/retake/view"
+)
+
+func newContext(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "context [RUN]",
+		Short: "Tell what fills the context window, step by step",
+		Long: `context tells what each request of a run holds: system prompt, tools, what the user
+and the model said, calls, and results by tool.
+
+The tokens of a step are those that the provider counted; with ~ before them it
+reported none, and four bytes count as one. What a part takes of them is always an
+estimate, by its bytes: in a pipe there are bytes alone.
+
+Exit status: 0 fine, 2 wrong usage, 3 not found.`,
+		Example: `  inspect context
+  inspect context r12
+  inspect context r12 --json | jq '.steps[-1].parts'`,
+		Args: arguments(cobra.MaximumNArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error { return a.context(c.Context(), first(args, "last")) },
+	}
+}
+
+func (a *app) context(ctx context.Context, ref string) error {
+	db, err := a.open()
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	run, err := a.wholeRun(ctx, db, ref)
+	if err != nil {
+		return err
+	}
+	w, err := run.Window(ctx, db)
+	switch {
+	case err != nil:
+		return err
+	case a.json:
+		return a.printJSON(w)
+	case a.terminal():
+		return a.showWindow(w)
+	}
+	t := a.table("step", "tokens", "estimated", "bytes", "part", "items", "part_bytes")
+	for i := range w.Steps {
+		s := &w.Steps[i]
+		for _, part := range s.Parts {
+			t.row(s.Step, strconv.FormatInt(s.Tokens, 10), strconv.FormatBool(s.Estimated), strconv.FormatInt(s.Bytes, 10), partName(&part), strconv.Itoa(part.Items), strconv.FormatInt(part.Bytes, 10))
+		}
+	}
+	return t.print()
+}
+
+func partName(p *view.Part) string {
+	switch {
+	case p.Result && p.Name == "":
+		return "results"
+	case p.Result:
+		return "results of " + word(p.Name)
+	}
+	return word(p.Name)
+}
+
+// stepsShown bounds the steps of a long run that are shown one by one: the first
+// and the last ones, and some between.
+const stepsShown = 40
+
+// showWindow draws a bar for each step and tells what the last one holds.
+func (a *app) showWindow(w *view.Window) error {
+	p := a.printer(false)
+	if len(w.Steps) == 0 {
+		p.line("no steps")
+		return p.failed
+	}
+	most, refs := int64(1), 4
+	for i := range w.Steps {
+		most, refs = max(most, w.Steps[i].Tokens), max(refs, len(w.Steps[i].Step))
+	}
+	every := max(1, (len(w.Steps)+stepsShown-1)/stepsShown)
+	room := min(60, max(10, p.columns-refs-2-9-2-24))
+	for i := range w.Steps {
+		s := &w.Steps[i]
+		if i%every != 0 && i != len(w.Steps)-1 {
+			continue
+		}
+		about := " "
+		if s.Estimated {
+			about = "~"
+		}
+		line := fmt.Sprintf("%-*s  %s%8s  %s", refs, s.Step, about, compact(s.Tokens), p.fill(s, room, most))
+		grown := ""
+		if len(s.Parts) > 0 {
+			grown = partName(&s.Parts[0]) + " " + percent(s.Parts[0].Bytes, s.Bytes)
+		}
+		p.line("%s  %s", line, p.style(cut(grown, max(8, p.columns-refs-2-9-2-room-2)), dim))
+	}
+	if every > 1 {
+		p.line("%s", p.style(fmt.Sprintf("every %d. of %s; --json has all", every, counted(len(w.Steps), "step")), dim))
+	}
+	last := len(w.Steps) - 1
+	for w.Steps[last].Agent != w.Steps[0].Agent {
+		last--
+	}
+	p.windowParts(&w.Steps[last])
+	return p.failed
+}
+
+func percent(part, of int64) string {
+	if of == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d %%", part*100/of)
+}
+
+// partSigns draw the kinds of parts, so that they are told apart without colours.
+var partSigns = []struct{ name, sign, style string }{
+	{"system", "▒", dim}, {"tools", "░", dim}, {"user", "▓", bold}, {"assistant", "▓", green}, {"calls", "▚", cyan}, {"reasoning", "▞", dim}, {"results", "█", yellow}, {"other", "·", ""},
+}
+
+// fill draws what fills a window, in the order of partSigns.
+func (p *printer) fill(s *view.WindowStep, room int, most int64) string {
+	whole := int(int64(room) * s.Tokens / most)
+	bytes := map[string]int64{}
+	for i := range s.Parts {
+		name := s.Parts[i].Name
+		if s.Parts[i].Result {
+			name = "results"
+		}
+		bytes[name] += s.Parts[i].Bytes
+	}
+	out := ""
+	used := 0
+	var sum int64
+	for _, k := range partSigns {
+		sum += bytes[k.name]
+		end := 0
+		if s.Bytes > 0 {
+			end = int(int64(whole) * sum / s.Bytes)
+		}
+		out += p.style(strings.Repeat(k.sign, end-used), k.style)
+		used = end
+	}
+	return out + strings.Repeat(" ", max(0, room-used))
+}
+
+func (p *printer) windowParts(s *view.WindowStep) {
+	p.line("")
+	p.line("%s holds %s of text and data in %s tokens%s", p.style(s.Step, bold), size(int(s.Bytes)), number(s.Tokens), map[bool]string{true: ", estimated", false: " (as the provider counted; shares are by bytes)"}[s.Estimated])
+	for i := range s.Parts {
+		part := &s.Parts[i]
+		name := part.Name
+		if part.Result {
+			name = "results"
+		}
+		at := slices.IndexFunc(partSigns, func(k struct{ name, sign, style string }) bool { return k.name == name })
+		k := partSigns[max(at, 0)]
+		p.line("  %s %6s  %10s  ~%8s  %s%s", p.style(k.sign, k.style), percent(part.Bytes, s.Bytes), size(int(part.Bytes)), compact(part.Tokens), cut(partName(part), max(10, p.columns-46)), p.style(fmt.Sprintf(" ×%d", part.Items), dim))
+	}
+}

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+func newTail(a *app) *cobra.Command {
+	var last int
+	var once, full bool
+	c := &cobra.Command{
+		Use:   "tail",
+		Short: "Tell what is being recorded, as it lands in the database",
+		Long: `tail prints each exchange when it is finished: what its request brought, what the
+model answered, and how it ended. It goes on until it is interrupted. An exchange
+lands a moment after its answer has ended; answers under way are not shown.
+
+With --json there is one exchange a line, as "inspect ls --exchanges" has them.
+
+Exit status: 0 fine, 2 wrong usage, 3 not found.`,
+		Example: `  inspect tail
+  inspect tail -n 5
+  inspect tail --json | jq -r '.model'`,
+		Args: arguments(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if last < 0 {
+				return usageError{fmt.Errorf("-n is %d, must be 0 or more", last)}
+			}
+			return a.tail(c.Context(), last, once, full)
+		},
+	}
+	c.Flags().IntVarP(&last, "lines", "n", 1, "begin with so many exchanges that are there already")
+	c.Flags().BoolVar(&once, "no-follow", false, "stop at the end of what is there")
+	c.Flags().BoolVar(&full, "full", false, "print texts whole")
+	return c
+}
+
+// pollEvery is how often the database is asked for what is new.
+const pollEvery = 300 * time.Millisecond
+
+func (a *app) tail(ctx context.Context, last int, once, full bool) error {
+	db, err := a.open()
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	after, err := beforeLast(ctx, db, last)
+	if err != nil {
+		return err
+	}
+	t := &tailer{printer: a.printer(full), reader: db}
+	return a.follow(ctx, once, func() error {
+		var err error
+		after, err = t.since(ctx, after)
+		return err
+	})
+}
+
+// follow does something again and again until the context ends: that is how one
+// stops following, and no failure.
+func (a *app) follow(ctx context.Context, once bool, do func() error) error {
+	for {
+		err := do()
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil || once {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pollEvery):
+		}
+	}
+}
+
+// beforeLast gives the number of the exchange behind which the last n begin.
+func beforeLast(ctx context.Context, r transcript.Reader, n int) (int64, error) {
+	var numbers []int64
+	for e, err := range r.Exchanges(ctx, transcript.Filter{Limit: n + 1}) {
+		if err != nil && !errors.Is(err, transcript.ErrDamaged) {
+			return 0, err
+		}
+		if err == nil {
+			numbers = append(numbers, e.N)
+		}
+	}
+	if len(numbers) <= n {
+		return 0, nil
+	}
+	return numbers[n], nil
+}
+
+type tailer struct {
+	*printer
+	reader transcript.Reader
+	run    string // that was told of last
+}
+
+// since tells of the exchanges behind a number, and gives the last number.
+func (t *tailer) since(ctx context.Context, after int64) (int64, error) {
+	var list []*transcript.Exchange
+	for e, err := range t.reader.Exchanges(ctx, transcript.Filter{After: after, Oldest: true}) {
+		if err != nil && !errors.Is(err, transcript.ErrDamaged) {
+			return after, err
+		}
+		if err == nil {
+			list = append(list, e)
+		}
+	}
+	for _, e := range list {
+		if err := t.tell(ctx, e); err != nil {
+			return after, err
+		}
+		after = e.N
+	}
+	return after, t.failed
+}
+
+func (t *tailer) tell(ctx context.Context, e *transcript.Exchange) error {
+	if t.json {
+		return t.jsonLine(view.NewRow(e))
+	}
+	v, err := view.NewTranscript(ctx, t.reader, e)
+	if errors.Is(err, transcript.ErrDamaged) {
+		t.line("%s  %s", view.Ref(e.N), t.style("cannot be read: the database is damaged there", red))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if run := e.Link.Run; run != t.run {
+		if err := t.heading(ctx, run); err != nil {
+			return err
+		}
+	}
+	row := &v.Exchange.Row
+	facts := []string{word(model(row)), string(row.Dialect), t.outcome(row), t.took(row.Timing.DurationMS)}
+	t.line("%s  %s", t.style(row.Ref(), bold), join(append(facts, usage(row.Usage)...)))
+	for i := range v.Entries {
+		entry := &v.Entries[i]
+		if entry.Item.Kind == transcript.System && e.Link.Parent != "" || !entry.New && !entry.ResultNew {
+			continue
+		}
+		t.entry(entry)
+	}
+	if row.Error != nil {
+		t.line("  %s", t.style("✗ "+word(join([]string{row.Error.Type, row.Error.Code, row.Error.Message})), red))
+	}
+	t.line("")
+	return t.failed
+}
+
+func model(row *view.Row) string {
+	if row.ResponseModel != "" {
+		return row.ResponseModel
+	}
+	return row.Model
+}
+
+// heading names the run that the next exchanges belong to.
+func (t *tailer) heading(ctx context.Context, id string) error {
+	t.run = id
+	if id == "" {
+		return nil
+	}
+	rows, err := view.Runs(ctx, t.reader, transcript.RunFilter{IDs: []string{id}}, time.Now())
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	t.rule(word(cut(rows[0].Ref()+" "+rows[0].Name, t.room(8))))
+	return nil
+}
+
+func (t *tailer) entry(e *view.Entry) {
+	it := &e.Item
+	label := it.Role
+	switch it.Kind {
+	case transcript.ToolCall:
+		args := it.ArgumentsRaw
+		if args == "" {
+			args = "{}"
+		}
+		t.line("  %s %s %s", t.style("▌ "+word(it.Name), cyan), t.style(shortID(it.CallID), dim), t.clip(args, len(word(it.Name))+20))
+		if e.Result != nil && e.ResultNew {
+			mark, style := "✓", green
+			if e.Pair != nil && e.Pair.IsError {
+				mark, style = "✗", red
+			}
+			t.line("  %s %s %s", t.style("▌", cyan), t.style(mark, style), t.clip(resultText(e.Result), 6))
+		}
+		return
+	case transcript.ToolResult:
+		label = "result"
+	case transcript.Reasoning:
+		label = "reasoning"
+	case transcript.Other, transcript.Compaction:
+		label = string(it.Kind)
+	}
+	style := bold
+	if slices.Contains([]string{"system", "developer", "reasoning", "other"}, label) {
+		style = dim
+	}
+	text := itemText(it)
+	if label == "user" {
+		if said := transcript.Said(text); said != "" {
+			text = said
+		}
+	}
+	t.line("  %s %s", t.style(fmt.Sprintf("%-10s", word(label)), style), t.clip(text, 13))
+}
+
+// clip is a text on one line, whole with --full.
+func (t *tailer) clip(text string, indent int) string {
+	if t.full {
+		return word(text)
+	}
+	return cut(word(head(text, 4*t.columns)), t.room(indent))
+}
+
+// jsonLine writes a document on a line of its own.
+func (a *app) jsonLine(v any) error {
+	e := json.NewEncoder(a.out)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}

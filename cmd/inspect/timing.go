@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-debugger/retake/view"
+)
+
+func newTiming(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "timing [RUN]",
+		Short: "Draw where the time of a run went",
+		Long: `timing draws a waterfall of a run: how long the model took, until its first token
+and in all; how long tools took, which is the time from the end of an answer with
+calls to the request with their results; and what nobody is known to have worked
+on, such as waiting for the user. Sub-agents stand where they began.
+
+  ▒ until the first token   █ the answer   ▬ tools   · waiting
+
+Exit status: 0 fine, 2 wrong usage, 3 not found.`,
+		Example: `  inspect timing
+  inspect timing r12
+  inspect timing r12 --json | jq '[.bars[] | select(.kind=="tools")] | max_by(.duration_ms)'`,
+		Args: arguments(cobra.MaximumNArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error { return a.timing(c.Context(), first(args, "last")) },
+	}
+}
+
+func (a *app) timing(ctx context.Context, ref string) error {
+	db, err := a.open()
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	run, err := a.wholeRun(ctx, db, ref)
+	if err != nil {
+		return err
+	}
+	w := run.Waterfall()
+	switch {
+	case a.json:
+		return a.printJSON(w)
+	case a.terminal():
+		return a.showWaterfall(w)
+	}
+	t := a.table("kind", "step", "start_ms", "duration_ms", "ttft_ms", "what")
+	for i := range w.Bars {
+		b := &w.Bars[i]
+		ttft := ""
+		if b.TTFTms != nil {
+			ttft = millis(*b.TTFTms)
+		}
+		t.row(b.Kind, b.Step, millis(b.StartMS), millis(b.DurationMS), ttft, visible(b.What))
+	}
+	return t.print()
+}
+
+func millis(ms float64) string { return strconv.FormatFloat(ms, 'f', -1, 64) }
+
+func (a *app) showWaterfall(w *view.Waterfall) error {
+	p := a.printer(false)
+	facts := []string{duration(&w.DurationMS), "model " + nonzero(w.ModelMS), "tools " + nonzero(w.ToolsMS), "waiting " + nonzero(w.WaitMS)}
+	p.line("%s  %s", p.style(w.Run, bold), join(facts))
+	p.line("")
+	refs, what := 4, 8
+	for i := range w.Bars {
+		refs, what = max(refs, len(w.Bars[i].Step)), max(what, len([]rune(word(w.Bars[i].What))))
+	}
+	what = min(what, 22, max(8, p.columns/5))
+	room := max(12, p.columns-refs-2-what-2-9-2-8-2)
+	for i := range w.Bars {
+		b := &w.Bars[i]
+		ref := b.Step
+		if b.Kind == view.BarTools || b.Kind == view.BarWait {
+			ref = ""
+		}
+		name := word(b.What)
+		if b.Kind == view.BarWait {
+			name = "waiting"
+		}
+		if b.Attempts > 1 {
+			name = fmt.Sprintf("%d× %s", b.Attempts, name)
+		}
+		ttft := ""
+		if b.TTFTms != nil {
+			ttft = duration(b.TTFTms)
+		}
+		style := map[string]string{view.BarTools: cyan, view.BarWait: dim, view.BarSide: dim}[b.Kind]
+		if b.Failed {
+			style = red
+		}
+		p.line("%-*s  %s  %s  %s  %s", refs, ref, p.style(pad(cut(name, what), what), style), padLeft(duration(&b.DurationMS), 9), p.style(padLeft(ttft, 8), dim), p.stretch(b, w.DurationMS, room))
+	}
+	p.line("")
+	p.line("%s", p.style("▒ until the first token (fourth column)  █ the answer  ▬ tools  · waiting", dim))
+	return p.failed
+}
+
+func nonzero(ms float64) string {
+	if ms <= 0 {
+		return "0"
+	}
+	return duration(&ms)
+}
+
+// stretch draws one stretch of time on a scale of so many columns.
+func (p *printer) stretch(b *view.Bar, total float64, room int) string {
+	if total <= 0 {
+		total = 1
+	}
+	column := func(ms float64) int { return min(room-1, max(0, int(ms/total*float64(room)))) }
+	start, end := column(b.StartMS), column(b.StartMS+b.DurationMS)
+	width := max(1, end-start)
+	lead := strings.Repeat(" ", start)
+	switch b.Kind {
+	case view.BarTools:
+		return lead + p.style(strings.Repeat("▬", width), cyan)
+	case view.BarWait:
+		return lead + p.style(strings.Repeat("·", width), dim)
+	}
+	first := 0
+	if b.TTFTms != nil {
+		first = min(width-1, max(0, column(b.StartMS+*b.TTFTms)-start))
+	}
+	style := green
+	if b.Failed {
+		style = red
+	}
+	return lead + p.style(strings.Repeat("▒", first), dim) + p.style(strings.Repeat("█", width-first), style)
+}

@@ -1,0 +1,350 @@
+package view
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/retake-debugger/retake/pricing"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// Cache tells, step by step, how much of a prompt its provider had in its cache,
+// and where a prefix that was there before broke.
+type Cache struct {
+	Run        string      `json:"run"`
+	Steps      []CacheStep `json:"steps"`
+	Prompt     int64       `json:"prompt_tokens"`
+	Cached     int64       `json:"cached_tokens"`
+	PaidAgain  int64       `json:"paid_again_tokens"`
+	USD        *string     `json:"paid_again_usd"`
+	LowerBound bool        `json:"paid_again_is_lower_bound"` // some prices or counts are not known
+	// Sampled says that the run is so large that only those requests were read that
+	// its links or the reported tokens make suspicious.
+	Sampled bool `json:"sampled"`
+}
+
+// CacheStep is one step. The counts are nil where the provider reports none.
+type CacheStep struct {
+	Step      string      `json:"step"`
+	Exchange  string      `json:"exchange"`
+	Prompt    *int64      `json:"prompt_tokens"`
+	Cached    *int64      `json:"cached_tokens"`
+	Written   *int64      `json:"written_tokens"`
+	Broke     *CacheBreak `json:"broke"`
+	PaidAgain int64       `json:"paid_again_tokens"` // of the prompt before, that was not read from the cache
+	USD       *string     `json:"paid_again_usd"`    // what they cost more than from the cache; nil: not known
+}
+
+// CacheBreak is the first thing that differs from the prompt before.
+type CacheBreak struct {
+	// Where is "model", "tools", "system", "history" or "parameters"; "provider"
+	// if the request only goes on, and the cache was lost all the same.
+	Where string `json:"where"`
+	Item  string `json:"item"` // what it is, e.g. "tool read_file"
+	At    string `json:"at"`   // JSON pointer in the request, "" if the item is gone
+	Line  int    `json:"line"` // of the text, from 1; 0 if it is no text
+	Was   string `json:"was"`
+	Now   string `json:"now"`
+}
+
+const (
+	fewestLost  = 1000      // tokens: providers cache nothing shorter, and in blocks
+	readAllUpTo = 128 << 20 // bytes of the requests of a run that are read all
+)
+
+// Cache looks for broken prefixes in the lines of the run's agents.
+func (r *Run) Cache(ctx context.Context, reader transcript.Reader, prices *pricing.Table) (*Cache, error) {
+	c := &Cache{Run: r.Ref(), Steps: []CacheStep{}}
+	var bytes int64
+	for _, e := range r.exchanges {
+		bytes += e.Request.Bytes
+	}
+	c.Sampled = bytes > readAllUpTo
+	l := cacheLook{ctx: ctx, reader: reader, prices: prices, all: !c.Sampled}
+	var total pricing.Total
+	for _, a := range r.Agents {
+		var before *transcript.Exchange
+		for _, s := range a.Steps {
+			step, err := l.step(s, before)
+			if err != nil {
+				return nil, err
+			}
+			c.add(step, &total)
+			if s.exchange.Outcome == transcript.OK {
+				before = s.exchange
+			}
+		}
+	}
+	c.LowerBound = total.LowerBound
+	if usd := total.USD(); usd != nil {
+		text := pricing.Dollars(usd)
+		c.USD = &text
+	}
+	return c, nil
+}
+
+func (c *Cache) add(s CacheStep, total *pricing.Total) {
+	c.Steps = append(c.Steps, s)
+	if s.Prompt != nil {
+		c.Prompt += *s.Prompt
+		c.Cached += *s.Cached
+	}
+	if s.Broke == nil {
+		return
+	}
+	c.PaidAgain += s.PaidAgain
+	cost := pricing.Cost{}
+	if s.USD != nil {
+		cost.USD, _ = new(big.Rat).SetString(*s.USD)
+	}
+	total.Add(pricing.Use{}, cost)
+}
+
+type cacheLook struct {
+	ctx    context.Context
+	reader transcript.Reader
+	prices *pricing.Table
+	all    bool
+	last   struct { // the request that was read last
+		id   string
+		turn *transcript.Turn
+	}
+}
+
+func (l *cacheLook) step(s *Step, before *transcript.Exchange) (CacheStep, error) {
+	e := s.exchange
+	v := CacheStep{Step: s.Ref, Exchange: e.ID}
+	if u := e.Usage; u != nil && u.InputTotal > 0 {
+		v.Prompt, v.Cached, v.Written = &u.InputTotal, &u.CacheRead, &u.CacheWrite
+	}
+	if before == nil || held(&e.Link) || e.Outcome != transcript.OK {
+		return v, nil
+	}
+	lost := lostTokens(before.Usage, e.Usage)
+	if l.all || lost > 0 || !resendsAll(before, e) || e.Link.Change.Tools {
+		broke, err := l.broke(before, e)
+		if err != nil {
+			return v, err
+		}
+		v.Broke = broke
+	}
+	if v.Broke == nil && lost > 0 && before.Usage.CacheRead+before.Usage.CacheWrite+e.Usage.CacheRead > 0 {
+		gap := e.StartedAt.Sub(before.EndedAt)
+		v.Broke = &CacheBreak{Where: "provider", Item: "the request only goes on; " + gap.Round(time.Second).String() + " after the one before"}
+	}
+	if v.Broke != nil {
+		v.PaidAgain = lost
+		v.USD = l.paid(e, lost)
+	}
+	return v, nil
+}
+
+// lostTokens is how much of the prompt before was not read from the cache; 0 if
+// it is too little to tell, or not reported.
+func lostTokens(before, now *transcript.Usage) int64 {
+	if before == nil || now == nil {
+		return 0
+	}
+	lost := min(before.InputTotal, now.InputTotal) - now.CacheRead
+	if lost < fewestLost || lost*10 < before.InputTotal {
+		return 0
+	}
+	return lost
+}
+
+// paid is what tokens cost more than if they came from the cache.
+func (l *cacheLook) paid(e *transcript.Exchange, tokens int64) *string {
+	p, ok := l.prices.Price(e.URL, e.Model, e.ResponseModel)
+	if !ok || p.Input == nil || p.CacheRead == nil || e.Usage == nil {
+		return nil
+	}
+	more := new(big.Rat).Sub(p.Input, p.CacheRead)
+	text := pricing.Dollars(more.Mul(more, big.NewRat(tokens, 1_000_000)))
+	return &text
+}
+
+func (l *cacheLook) read(e *transcript.Exchange) (*transcript.Turn, error) {
+	if l.last.id == e.ID {
+		return l.last.turn, nil
+	}
+	turn, err := Decode(l.ctx, l.reader, e)
+	if lost(err) != "" {
+		return nil, nil
+	}
+	if err == nil {
+		l.last.id, l.last.turn = e.ID, turn
+	}
+	return turn, err
+}
+
+// broke finds the first thing that the prompt before has otherwise; nil if it is
+// the beginning of this one.
+func (l *cacheLook) broke(before, e *transcript.Exchange) (*CacheBreak, error) {
+	was, err := l.read(before)
+	if err != nil || was == nil {
+		return nil, err
+	}
+	now, err := l.read(e)
+	if err != nil || now == nil {
+		return nil, err
+	}
+	if before.Model != e.Model {
+		return &CacheBreak{Where: "model", Item: "model", At: "/model", Was: before.Model, Now: e.Model}, nil
+	}
+	a, b := promptOrder(was.Input), promptOrder(now.Input)
+	for i := range a {
+		if i < len(b) && samePrompt(a[i].Item, b[i].Item) {
+			continue
+		}
+		return breakAt(a, b, i), nil
+	}
+	if n := len(a); n < len(b) && b[n].rank < 2 { // tools or system texts more, before the history
+		return breakAt(a, b, n), nil
+	}
+	for _, name := range []string{"tool_choice", "thinking"} { // Anthropic: both are a part of what is cached
+		x, y := was.Parameters[name], now.Parameters[name]
+		if e.Dialect == transcript.Messages && transcript.HashJSON(x) != transcript.HashJSON(y) {
+			return &CacheBreak{Where: "parameters", Item: name, At: "/" + name, Was: string(x), Now: string(y)}, nil
+		}
+	}
+	return nil, nil
+}
+
+// promptPart is an item with the part of the prompt that it is in: the tools, the
+// system prompt, the history.
+type promptPart struct {
+	*transcript.Item
+	rank int
+}
+
+// promptOrder puts items in the order in which providers put a prompt together.
+// System texts that the history begins with are the system prompt.
+func promptOrder(items []transcript.Item) []promptPart {
+	list := make([]promptPart, len(items))
+	begun := false
+	for i := range items {
+		it := &items[i]
+		member, _, _ := strings.Cut(strings.TrimPrefix(it.At, "/"), "/")
+		rank := 2
+		switch {
+		case it.Kind == transcript.ToolDefinition:
+			rank = 0
+		case it.Kind == transcript.System && (!isHistory(member) || !begun):
+			rank = 1
+		default:
+			begun = true
+		}
+		list[i] = promptPart{it, rank}
+	}
+	slices.SortStableFunc(list, func(a, b promptPart) int { return a.rank - b.rank })
+	return list
+}
+
+// samePrompt tells whether a provider reads the same in two items: marks for the
+// cache and whether a text is written as a string or as a part do not count.
+func samePrompt(a, b *transcript.Item) bool {
+	if a.Kind != b.Kind {
+		return false
+	}
+	if bytes.Equal(a.Raw, b.Raw) {
+		return true
+	}
+	if a.Kind == transcript.ToolDefinition || a.Kind == transcript.Reasoning {
+		return transcript.HashJSON(a.Raw) == transcript.HashJSON(b.Raw)
+	}
+	return transcript.KeyOf(a) == transcript.KeyOf(b)
+}
+
+func breakAt(a, b []promptPart, i int) *CacheBreak {
+	var was, now *transcript.Item
+	rank := 3
+	if i < len(a) {
+		was, rank = a[i].Item, a[i].rank
+	}
+	if i < len(b) && b[i].rank <= rank {
+		if now = b[i].Item; b[i].rank < rank {
+			was, rank = nil, b[i].rank
+		}
+	}
+	c := &CacheBreak{Where: [...]string{"tools", "system", "history"}[rank]}
+	if now == nil {
+		c.Item, c.Was = promptItem(was), promptText(was)
+		return c
+	}
+	c.Item, c.At = promptItem(now), now.At
+	switch {
+	case was == nil:
+		c.Now = promptText(now)
+	case was.Kind != now.Kind || was.Name != now.Name && was.Kind != transcript.ToolResult:
+		c.Item += " in place of " + promptItem(was)
+		c.Was, c.Now = promptText(was), promptText(now)
+	case now.Kind == transcript.ToolDefinition || now.Kind == transcript.ToolCall:
+		c.differing(was, now)
+	default:
+		c.line(was.Text, now.Text)
+	}
+	return c
+}
+
+// differing tells of the first value that two definitions or calls have
+// otherwise.
+func (c *CacheBreak) differing(was, now *transcript.Item) {
+	x, y := was.Raw, now.Raw
+	if now.Kind == transcript.ToolCall {
+		x, y = argumentsOf(was), argumentsOf(now)
+	}
+	list, ok := transcript.DiffJSON(x, y)
+	if !ok || len(list) == 0 {
+		c.Was, c.Now = string(x), string(y)
+		return
+	}
+	c.Item += " " + list[0].At
+	c.Was, c.Now = string(list[0].Was), string(list[0].Now)
+}
+
+// line tells of the first line that two texts have otherwise.
+func (c *CacheBreak) line(was, now string) {
+	a, b := strings.Split(was, "\n"), strings.Split(now, "\n")
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	c.Line = i + 1
+	if i < len(a) {
+		c.Was = a[i]
+	}
+	if i < len(b) {
+		c.Now = b[i]
+	}
+}
+
+func promptItem(it *transcript.Item) string {
+	switch it.Kind {
+	case transcript.MessageItem:
+		return it.Role + " message"
+	case transcript.ToolDefinition:
+		return "tool " + it.Name
+	case transcript.ToolCall:
+		return "call of " + it.Name
+	case transcript.ToolResult:
+		return "result " + it.CallID
+	}
+	return strings.ReplaceAll(string(it.Kind), "_", " ")
+}
+
+func promptText(it *transcript.Item) string {
+	switch {
+	case it == nil:
+		return ""
+	case it.Kind == transcript.ToolDefinition:
+		return fmt.Sprintf("tool %s", it.Name)
+	case it.Text != "":
+		return it.Text
+	}
+	return string(it.Raw)
+}

@@ -1,0 +1,134 @@
+package view
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// Window tells what fills the context window of a run's agents, step by step.
+type Window struct {
+	Run   string       `json:"run"`
+	Steps []WindowStep `json:"steps"`
+}
+
+// WindowStep is what one step's request holds.
+type WindowStep struct {
+	Step     string `json:"step"`
+	Agent    string `json:"agent"`
+	Exchange string `json:"exchange"`
+	Bytes    int64  `json:"bytes"`
+	Tokens   int64  `json:"tokens"`
+	// Estimated says that no usage was reported: four bytes count as one token.
+	Estimated bool   `json:"tokens_estimated"`
+	Parts     []Part `json:"parts"` // largest first
+}
+
+// Part is one kind of what fills a window. Its tokens are always an estimate:
+// those of the request, shared out by bytes.
+type Part struct {
+	Name   string `json:"name"` // "system", "tools", "user", "assistant", "reasoning", "calls", "other", or a tool whose results they are
+	Result bool   `json:"result"`
+	Items  int    `json:"items"`
+	Bytes  int64  `json:"bytes"`
+	Tokens int64  `json:"tokens"`
+}
+
+const bytesOfToken = 4
+
+type partKey struct {
+	name   string
+	result bool
+}
+
+// filling adds up what is in a window.
+type filling struct {
+	parts map[partKey]*Part
+	tools map[string]string // by call id
+	bytes int64
+}
+
+func (f *filling) add(it *transcript.Item) {
+	key, bytes := partKey{name: "other"}, int64(len(it.Raw))
+	switch it.Kind {
+	case transcript.System:
+		key.name = "system"
+	case transcript.ToolDefinition:
+		key.name = "tools"
+	case transcript.MessageItem:
+		if key.name = it.Role; key.name != "assistant" {
+			key.name = "user"
+		}
+	case transcript.Reasoning:
+		key.name = "reasoning"
+	case transcript.ToolCall:
+		key.name, f.tools[it.CallID] = "calls", it.Name
+		bytes = int64(len(it.Name) + len(it.ArgumentsRaw))
+	case transcript.ToolResult:
+		key = partKey{it.Name, true}
+		if name := f.tools[it.CallID]; name != "" {
+			key.name = name
+		}
+	}
+	if text := int64(len(it.Text)); text > 0 && len(it.Parts) == 0 && it.Kind != transcript.ToolDefinition {
+		bytes = text
+	}
+	p := f.parts[key]
+	if p == nil {
+		p = &Part{Name: key.name, Result: key.result}
+		f.parts[key] = p
+	}
+	p.Items++
+	p.Bytes += bytes
+	f.bytes += bytes
+}
+
+func (f *filling) step(s *Step, agent *Agent) WindowStep {
+	w := WindowStep{Step: s.Ref, Agent: agent.Ref, Exchange: s.Exchange, Bytes: f.bytes, Tokens: f.bytes / bytesOfToken, Estimated: true, Parts: []Part{}}
+	if u := s.exchange.Usage; u != nil && u.InputTotal > 0 {
+		w.Tokens, w.Estimated = u.InputTotal, false
+	}
+	for _, p := range slices.SortedFunc(maps.Values(f.parts), func(a, b *Part) int {
+		if a.Bytes != b.Bytes {
+			return int(b.Bytes - a.Bytes)
+		}
+		return slices.Compare([]byte(a.Name), []byte(b.Name))
+	}) {
+		part := *p
+		if f.bytes > 0 {
+			part.Tokens = int64(float64(w.Tokens) * float64(p.Bytes) / float64(f.bytes))
+		}
+		w.Parts = append(w.Parts, part)
+	}
+	return w
+}
+
+// Window tells what fills the windows of the run's agents. Where the provider
+// holds a history, what it holds counts too.
+func (r *Run) Window(ctx context.Context, reader transcript.Reader) (*Window, error) {
+	a := acting{run: r, ctx: ctx, reader: reader, whole: true}
+	w := &Window{Run: r.Ref(), Steps: []WindowStep{}}
+	for _, agent := range r.Agents {
+		scenes, err := a.scenes(agent.Steps)
+		if err != nil {
+			return nil, err
+		}
+		var f *filling
+		for i := range scenes {
+			s := &scenes[i]
+			if f == nil || s.begins && !held(&s.step.exchange.Link) {
+				f = &filling{parts: map[partKey]*Part{}, tools: map[string]string{}}
+			}
+			for k := range s.brought {
+				f.add(&s.brought[k])
+			}
+			w.Steps = append(w.Steps, f.step(s.step, agent))
+			for k := range s.answered {
+				f.add(&s.answered[k])
+			}
+		}
+	}
+	return w, nil
+}

@@ -1,0 +1,215 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/retake-debugger/retake/pricing"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// Stats is what exchanges come to: all together, and by model, tool and run.
+// Replays count: they cost too.
+type Stats struct {
+	Models []ModelStats `json:"models"`
+	Tools  []ToolStats  `json:"tools"`
+	Runs   []ModelStats `json:"runs"`
+	Total  ModelStats   `json:"total"`
+	// Damaged is how many exchanges cannot be read: they are left out.
+	Damaged int `json:"damaged"`
+}
+
+// ModelStats is what the exchanges of a model or a run come to.
+type ModelStats struct {
+	Name        string   `json:"name"` // of the model, r12 of a run
+	Exchanges   int      `json:"exchanges"`
+	Failed      int      `json:"failed"`
+	Calls       int      `json:"calls"`
+	InputTotal  int64    `json:"input_total"`
+	CacheRead   int64    `json:"cache_read"`
+	CacheWrite  int64    `json:"cache_write"`
+	Output      int64    `json:"output"`
+	CachedShare *float64 `json:"cached_share"` // of the input, 0 to 1; nil without input
+	CostUSD     *string  `json:"cost_usd"`
+	LowerBound  bool     `json:"cost_is_lower_bound"`
+	P50         *float64 `json:"p50_ms"` // of the duration
+	P95         *float64 `json:"p95_ms"`
+	TTFT50      *float64 `json:"ttft_p50_ms"` // until the first content of streams
+
+	durations, ttft []float64
+	total           pricing.Total
+}
+
+// ToolStats is what the calls of a tool come to. Latency is from the end of the
+// answer with the call to the request with the result.
+type ToolStats struct {
+	Name       string   `json:"name"`
+	Calls      int      `json:"calls"`
+	Errors     int      `json:"errors"`
+	Unanswered int      `json:"unanswered"`
+	P50        *float64 `json:"p50_ms"`
+	P95        *float64 `json:"p95_ms"`
+
+	latencies []float64
+}
+
+// NewStats adds up the exchanges of a filter.
+func NewStats(ctx context.Context, r transcript.Reader, f transcript.Filter, prices *pricing.Table) (*Stats, error) {
+	g := gathering{prices: prices, models: map[string]*ModelStats{}, runs: map[string]*ModelStats{}, tools: map[string]*ToolStats{}}
+	var damaged unreadable
+	var ids []string
+	const atOnce = 1000
+	for e, err := range r.Exchanges(ctx, f) {
+		if err != nil && damaged.take(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		g.exchange(e)
+		if e.Calls > 0 {
+			ids = append(ids, e.ID)
+		}
+		if len(ids) == atOnce {
+			if err := g.calls(ctx, r, ids); err != nil {
+				return nil, err
+			}
+			ids = ids[:0]
+		}
+	}
+	if err := g.calls(ctx, r, ids); err != nil {
+		return nil, err
+	}
+	s := &Stats{Models: g.list(g.models), Runs: []ModelStats{}, Tools: []ToolStats{}, Damaged: damaged.count}
+	for id, of := range g.runs {
+		run, err := r.Run(ctx, id)
+		if err != nil && ignoreLost(err) != nil {
+			return nil, err
+		}
+		if err == nil {
+			of.Name = RunRef(run.N)
+			of.finish()
+			s.Runs = append(s.Runs, *of)
+		}
+	}
+	slices.SortFunc(s.Runs, func(a, b ModelStats) int {
+		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))
+	})
+	for _, name := range slices.Sorted(maps.Keys(g.tools)) {
+		t := g.tools[name]
+		t.P50, t.P95 = percentile(t.latencies, 50), percentile(t.latencies, 95)
+		s.Tools = append(s.Tools, *t)
+	}
+	g.all.finish()
+	s.Total = g.all
+	return s, nil
+}
+
+type gathering struct {
+	prices       *pricing.Table
+	models, runs map[string]*ModelStats
+	tools        map[string]*ToolStats
+	all          ModelStats
+}
+
+func of[T any](m map[string]*T, name string, make func() *T) *T {
+	if m[name] == nil {
+		m[name] = make()
+	}
+	return m[name]
+}
+
+func (g *gathering) exchange(e *transcript.Exchange) {
+	name := cmp.Or(e.ResponseModel, e.Model)
+	counted := []*ModelStats{&g.all}
+	if name != "" {
+		counted = append(counted, of(g.models, name, func() *ModelStats { return &ModelStats{Name: name} }))
+	}
+	if e.Link.Run != "" {
+		counted = append(counted, of(g.runs, e.Link.Run, func() *ModelStats { return &ModelStats{} }))
+	}
+	cost := g.prices.Cost(useOf(e))
+	for _, m := range counted {
+		m.add(e, cost)
+	}
+}
+
+func (m *ModelStats) add(e *transcript.Exchange, cost pricing.Cost) {
+	m.Exchanges++
+	m.Calls += e.Calls
+	if e.Outcome != transcript.OK && e.Outcome != transcript.InProgress {
+		m.Failed++
+	}
+	if u := e.Usage; u != nil {
+		m.InputTotal += u.InputTotal
+		m.CacheRead += u.CacheRead
+		m.CacheWrite += u.CacheWrite
+		m.Output += u.Output
+	}
+	if isPaid(e) {
+		m.total.Add(useOf(e), cost)
+	}
+	if e.Outcome == transcript.OK {
+		if d := ms(e.Timing.Duration); d != nil {
+			m.durations = append(m.durations, *d)
+		}
+		if d := ms(e.Timing.FirstToken); d != nil {
+			m.ttft = append(m.ttft, *d)
+		}
+	}
+}
+
+func (m *ModelStats) finish() {
+	if m.InputTotal > 0 {
+		share := float64(m.CacheRead) / float64(m.InputTotal)
+		m.CachedShare = &share
+	}
+	m.LowerBound = m.total.LowerBound
+	if usd := m.total.USD(); usd != nil {
+		text := pricing.Dollars(usd)
+		m.CostUSD = &text
+	}
+	m.P50, m.P95, m.TTFT50 = percentile(m.durations, 50), percentile(m.durations, 95), percentile(m.ttft, 50)
+}
+
+func (g *gathering) list(m map[string]*ModelStats) []ModelStats {
+	list := []ModelStats{}
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		m[name].finish()
+		list = append(list, *m[name])
+	}
+	return list
+}
+
+func (g *gathering) calls(ctx context.Context, r transcript.Reader, ids []string) error {
+	rows, err := r.Calls(ctx, ids)
+	if err != nil {
+		return ignoreLost(err)
+	}
+	for i := range rows {
+		t := of(g.tools, rows[i].Name, func() *ToolStats { return &ToolStats{Name: rows[i].Name} })
+		t.Calls++
+		if len(rows[i].Results) == 0 {
+			t.Unanswered++
+			continue
+		}
+		first := &rows[i].Results[0]
+		t.latencies = append(t.latencies, first.LatencyMS)
+		if first.IsError {
+			t.Errors++
+		}
+	}
+	return nil
+}
+
+// percentile gives the nearest-rank percentile; nil of nothing.
+func percentile(list []float64, p int) *float64 {
+	if len(list) == 0 {
+		return nil
+	}
+	sorted := slices.Sorted(slices.Values(list))
+	v := sorted[(len(sorted)*p+99)/100-1]
+	return &v
+}

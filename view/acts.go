@@ -198,7 +198,7 @@ func (a *acting) scenes(steps []*Step) ([]scene, error) {
 // got, with the same settings.
 func resendsAll(before, e *transcript.Exchange) bool {
 	l := &e.Link
-	return l.Parent == before.ID && goesOn(l, &before.Link) && l.Shared > 0 && !l.Change.System && !l.Change.Tools && e.Dialect == before.Dialect && e.Request.Bytes <= maxBody
+	return l.Parent == before.ID && resends(l, &before.Link) && l.Shared > 0 && !l.Change.System && !l.Change.Tools && e.Dialect == before.Dialect && e.Request.Bytes <= maxBody
 }
 
 // stretch reads steps that go on from each other from the last of them.
@@ -260,7 +260,7 @@ func (a *acting) stretch(list []scene) error {
 func (a *acting) fresh(first *transcript.Exchange, items []transcript.Item) (func(i, at int) bool, error) {
 	parent := a.run.exchanges[first.Link.Parent]
 	shared := first.Link.Shared
-	if parent == nil || held(&first.Link) || goesOn(&first.Link, &parent.Link) {
+	if parent == nil || held(&first.Link) || resends(&first.Link, &parent.Link) {
 		if held(&first.Link) {
 			shared = 0
 		}
@@ -298,13 +298,19 @@ func (a *acting) request(e *transcript.Exchange) ([]transcript.Item, error) {
 func settingsFirst(items []transcript.Item) []transcript.Item {
 	var first, rest []transcript.Item
 	for i := range items {
-		if member, _, _ := strings.Cut(strings.TrimPrefix(items[i].At, "/"), "/"); items[i].Steady() && !isHistory(member) {
+		if items[i].Steady() && isBeside(items[i].At) {
 			first = append(first, items[i])
 		} else {
 			rest = append(rest, items[i])
 		}
 	}
 	return append(first, rest...)
+}
+
+// isBeside tells whether a place in a request is beside the conversation.
+func isBeside(at string) bool {
+	member, _, _ := strings.Cut(strings.TrimPrefix(at, "/"), "/")
+	return !arrayOf(member).isHistory()
 }
 
 func (a *acting) answer(e *transcript.Exchange) ([]transcript.Item, error) {

@@ -229,12 +229,11 @@ func promptOrder(items []transcript.Item) []promptPart {
 	begun := false
 	for i := range items {
 		it := &items[i]
-		member, _, _ := strings.Cut(strings.TrimPrefix(it.At, "/"), "/")
 		rank := 2
 		switch {
 		case it.Kind == transcript.ToolDefinition:
 			rank = 0
-		case it.Kind == transcript.System && (!isHistory(member) || !begun):
+		case it.Kind == transcript.System && (isBeside(it.At) || !begun):
 			rank = 1
 		default:
 			begun = true

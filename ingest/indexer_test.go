@@ -172,3 +172,53 @@ func TestIndex_HistoryOutlivesTheExchangeThatBroughtIt(t *testing.T) {
 		t.Errorf("%d questions are in the index, want all 6: x4 resends those of x1 to x3", n)
 	}
 }
+
+// Requests that begin with the same examples, and continue nothing recorded.
+func examples(n int) *transcript.Capture {
+	var list []string
+	for i := range 12 {
+		list = append(list, fmt.Sprintf(`{"role":"user","content":"example%04d question"},{"role":"assistant","content":"example%04d answer"}`, i, i))
+	}
+	request := fmt.Sprintf(`{"model":"m%d","messages":[{"role":"system","content":"Be brief."},%s,{"role":"user","content":"now%04d"}]}`, n%2, strings.Join(list, ","), n)
+	return capture(n, "/v1/chat/completions", request,
+		fmt.Sprintf(`{"id":"chatcmpl-%d","model":"m-1","choices":[{"index":0,"message":{"role":"assistant","content":"then%04d"},"finish_reason":"stop"}]}`, n, n))
+}
+
+func TestIndex_HistoryThatContinuesNothingIsKeptOnce(t *testing.T) {
+	db := mustOpen(t)
+	searchable(t, db)
+	var stored []*transcript.Exchange
+	check := func(when string, left int) {
+		t.Helper()
+		if _, err := ingest.Index(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		if n := count(t, db, "example", "request"); n != 24 {
+			t.Errorf("%s: %d examples are in the index, want 24", when, n)
+		}
+		if n := count(t, db, "now", "request"); n != left {
+			t.Errorf("%s: %d questions are in the index, want %d", when, n, left)
+		}
+	}
+	for n := range 8 { // some are indexed together, some one after the other
+		stored = append(stored, commit(t, db, examples(n+1))...)
+		if n%3 == 0 {
+			check("index", n+1)
+		}
+	}
+	check("index", 8)
+	for i, e := range stored[:7] {
+		plan, err := db.Plan(t.Context(), store.Selection{Numbers: []int64{e.N}})
+		if err == nil {
+			_, err = db.Prune(t.Context(), plan, nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		check("prune", 7-i)
+	}
+	if err := db.Update(t.Context(), func(tx transcript.Tx) error { return tx.DropAllTexts() }); err != nil {
+		t.Fatal(err)
+	}
+	check("reindex", 1)
+}

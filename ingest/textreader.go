@@ -1,0 +1,239 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// textReader reads stored exchanges for the index. It remembers what they sent,
+// so that of the next step of a run little more than what is new is read.
+type textReader struct {
+	memory dialect.Memory
+	sent   map[string]*sent // by exchange id
+	queue  []string         // oldest first
+	pieces int              // of all that are remembered
+	frame  []byte           // to be written over
+}
+
+const (
+	indexMemory = 8 << 20 // how much of what was read is remembered
+	sentMost    = 64      // of how many exchanges it is known what they sent
+	piecesMost  = 1 << 15 // and of how many pieces of theirs
+)
+
+// contents is what the index needs of an exchange.
+type contents struct {
+	turn   *transcript.Turn // Input may lack what is known
+	shared int              // how many items of Input that are in the chain are not new
+	where  map[slot]transcript.BodyID
+	same   map[*transcript.Item]transcript.Key // of items that other exchanges may resend
+	sent   *sent
+}
+
+// read gives the items that a stored exchange brought, and by what those are
+// known that others bring alike.
+func (x *textReader) read(ctx context.Context, r transcript.Reader, u transcript.Unindexed) (items []transcript.SearchItem, same []transcript.Key, err error) {
+	x.memory.Limit = indexMemory
+	e, err := r.ExchangeN(ctx, u.N)
+	if errors.Is(err, transcript.ErrNotFound) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	before := &sent{}
+	if !u.Whole && e.Link.Parent != "" {
+		if before, err = x.before(ctx, r, e.Link.Parent); err != nil {
+			return nil, nil, err
+		}
+	}
+	c, brought, err := x.brought(ctx, r, e, before, u.Whole)
+	if err != nil {
+		return nil, nil, err
+	}
+	x.remember(e.ID, c.sent)
+	for i := range brought {
+		b := &brought[i]
+		text := searchText(b.Item)
+		if text == "" {
+			continue
+		}
+		items = append(items, transcript.SearchItem{Exchange: e.N, Body: b.Body, At: b.Item.At, Piece: c.piece(b),
+			Kind: b.Item.Kind, Tool: b.Tool, IsError: b.Item.IsError, Text: text})
+		key := c.same[b.Item]
+		if b.Item.Steady() {
+			key = transcript.SameKey(b.Item)
+		}
+		same = append(same, key)
+	}
+	return items, same, nil
+}
+
+// brought reads what is new in an exchange, or all of it if that does not tell
+// everything.
+func (x *textReader) brought(ctx context.Context, r transcript.Reader, e *transcript.Exchange, before *sent, whole bool) (*contents, []transcript.Brought, error) {
+	c, err := x.excerpt(ctx, r, e, before)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c != nil {
+		brought := transcript.BroughtBy(e, c.turn, c.shared, before.known)
+		if err := transcript.NameTools(ctx, r, e, brought); err != nil || allNamed(brought) {
+			return c, brought, err
+		}
+	}
+	if c, err = x.all(ctx, r, e); err != nil {
+		return nil, nil, err
+	}
+	if e.Link.Parent != "" && before.known != nil {
+		c.shared = e.Link.Shared
+	}
+	if whole || c.shared == 0 {
+		c.markHistory()
+	}
+	brought := transcript.BroughtBy(e, c.turn, c.shared, before.known)
+	return c, brought, transcript.NameTools(ctx, r, e, brought)
+}
+
+// allNamed tells whether it is known of which tool each result is.
+func allNamed(brought []transcript.Brought) bool {
+	for i := range brought {
+		if it := brought[i].Item; it.Kind == transcript.ToolResult && it.CallID != "" && brought[i].Tool == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// piece gives the piece of the request that holds the element with an item, 0 if
+// that is not known.
+func (c *contents) piece(b *transcript.Brought) transcript.BodyID {
+	member, index, ok := dialect.ElementAt(b.Item.At)
+	if b.Body != "request" || !ok {
+		return 0
+	}
+	return c.where[slot{member, index}]
+}
+
+// markHistory says by what a history is known that continues nothing which is
+// recorded: such as examples before a question, which many requests begin with.
+// The last item is the question.
+func (c *contents) markHistory() {
+	var history []*transcript.Item
+	for i := range c.turn.Input {
+		if c.turn.Input[i].InChain() {
+			history = append(history, &c.turn.Input[i])
+		}
+	}
+	c.same = map[*transcript.Item]transcript.Key{}
+	node := transcript.Node{}
+	for i, it := range history {
+		if node = node.Extend(transcript.KeyOf(it)); i < len(history)-1 {
+			c.same[it] = clueOf("history", string(node[:]))
+		}
+	}
+}
+
+// before gives what the exchange that another one continues sent; nothing if it
+// is gone.
+func (x *textReader) before(ctx context.Context, r transcript.Reader, id string) (*sent, error) {
+	if s := x.sent[id]; s != nil {
+		return s, nil
+	}
+	parent, err := r.Exchange(ctx, id)
+	if errors.Is(err, transcript.ErrNotFound) || errors.Is(err, transcript.ErrDamaged) {
+		return &sent{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := x.all(ctx, r, parent)
+	if err != nil {
+		return nil, err
+	}
+	x.remember(id, c.sent)
+	return c.sent, nil
+}
+
+func (x *textReader) remember(id string, s *sent) {
+	if x.sent == nil {
+		x.sent = map[string]*sent{}
+	}
+	if old := x.sent[id]; old != nil {
+		x.pieces -= len(old.pieces)
+	} else {
+		x.queue = append(x.queue, id)
+	}
+	x.sent[id] = s
+	x.pieces += len(s.pieces)
+	for len(x.queue) > 1 && (len(x.queue) > sentMost || x.pieces > piecesMost) {
+		x.pieces -= len(x.sent[x.queue[0]].pieces)
+		delete(x.sent, x.queue[0])
+		x.queue = x.queue[1:]
+	}
+}
+
+// all reads and decodes a stored exchange. What cannot be read counts as empty:
+// the rest is indexed all the same.
+func (x *textReader) all(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*contents, error) {
+	w, err := wireOf(ctx, r, e)
+	if err == nil {
+		w.Request, err = plainBody(ctx, r, &e.Request)
+	}
+	if err != nil && ctx.Err() != nil {
+		return nil, err
+	}
+	reading := safely(e.Dialect, w, &x.memory)
+	c := &contents{turn: reading.Turn, sent: &sent{known: transcript.KnownOf(reading.Turn)}}
+	if e.Request.ContentEncoding != "" || len(w.Request) == 0 {
+		return c, nil
+	}
+	pieces, err := r.Pieces(ctx, e.Request.Body)
+	if err == nil && len(pieces) == len(reading.Cuts) {
+		c.lay(pieces, reading.Cuts, dialect.Elements(w.Request))
+	}
+	return c, err
+}
+
+// wireOf gives a stored exchange with its answer, but not yet what was asked.
+func wireOf(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*dialect.Wire, error) {
+	w := &dialect.Wire{Method: e.Method, URL: e.URL, RequestHeader: e.Request.Headers, ResponseHeader: e.Response.Headers, Status: e.Status}
+	var err error
+	w.Response, err = plainBody(ctx, r, &e.Response)
+	if err != nil && ctx.Err() == nil {
+		err = nil
+	}
+	return w, err
+}
+
+// safely reads with a decoder that may be at fault.
+func safely(d transcript.Dialect, w *dialect.Wire, m *dialect.Memory) (reading *dialect.Reading) {
+	defer func() {
+		if recover() != nil {
+			reading = new(dialect.Memory).Read(transcript.Unknown, w)
+		}
+	}()
+	return m.Read(d, w)
+}
+
+func plainBody(ctx context.Context, r transcript.Reader, m *transcript.Message) ([]byte, error) {
+	if m.Bytes == 0 || m.Bytes > maxDecode {
+		return nil, nil
+	}
+	body, err := r.Body(ctx, m.Body)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	wire := make([]byte, m.Bytes)
+	n, err := io.ReadFull(body, wire)
+	if wire = wire[:n]; err != nil || m.ContentEncoding == "" || m.ContentEncoding == "identity" {
+		return wire, err
+	}
+	plain, _ := dialect.Text(m.ContentEncoding, wire, maxDecode)
+	return plain, nil
+}

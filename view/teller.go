@@ -472,7 +472,7 @@ func (t *Teller) answer(e *transcript.Exchange) (*transcript.Turn, error) {
 	return turn, nil
 }
 
-// Model gives the model that a step was asked of, and the one that answered if
+// Models gives the model that a step was asked of, and the one that answered if
 // that is another.
 func (s *Step) Models() (asked, answered string) {
 	return cmp.Or(s.exchange.Model, s.exchange.ResponseModel), s.exchange.ResponseModel

@@ -322,8 +322,6 @@ func (b *runBuilder) outlineStep(s *view.Step, depth int, href string) outlineLi
 	if s.Failed() {
 		line.Kind = "failed"
 	}
-	for _, state := range b.run.StatesOf(s.Exchange, mostDots) {
-		line.Dots = append(line.Dots, state)
-	}
+	line.Dots = b.run.StatesOf(s.Exchange, mostDots)
 	return line
 }

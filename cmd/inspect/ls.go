@@ -166,6 +166,7 @@ func (a *app) printRuns(rows []view.RunRow) error {
 	p := a.printer(false)
 	t := a.table("run", "mark", "started", "took", "model", "agents", "steps", "calls", "errors", "in", "out", "tags", "name")
 	t.narrow = []string{"agents", "out", "calls", "took", "in", "tags", "started"}
+	t.last = 40
 	t.right = []string{"took", "agents", "steps", "calls", "errors", "in", "out"}
 	for i := range rows {
 		r := &rows[i]

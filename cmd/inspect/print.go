@@ -126,9 +126,10 @@ type table struct {
 	rows   [][]string
 	narrow []string // columns to leave out on a narrow terminal, first ones first
 	right  []string // columns of numbers
+	last   int      // how much room the last column should have
 }
 
-func (a *app) table(header ...string) *table { return &table{app: a, header: header} }
+func (a *app) table(header ...string) *table { return &table{app: a, header: header, last: lastColumn} }
 
 func (t *table) row(cells ...string) {
 	for i := range cells {
@@ -168,14 +169,14 @@ func (t *table) print() error {
 	return out.Render()
 }
 
-// lastColumn is how much room the last column should have.
+// lastColumn is how much room the last column should have at least.
 const lastColumn = 24
 
 // fit leaves columns out until the last one has room, and shortens that to
 // what the others leave.
 func (t *table) fit(width int) {
 	for _, name := range t.narrow {
-		if width-t.used() >= lastColumn {
+		if width-t.used() >= t.last {
 			break
 		}
 		t.drop(slices.Index(t.header, name))

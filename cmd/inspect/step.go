@@ -250,7 +250,7 @@ func (s *stepPrinter) call(e *view.Entry) {
 		s.row(bar, s.style(mark, style)+" "+s.style(facts, dim))
 		s.block(bar, text)
 	case s.columns >= oneLineFrom:
-		room := s.room(gutterWidth + s.names + 2 + 14 + 2 + 8 + 2 + 9 + 2)
+		room := s.room(gutterWidth + s.names + 14 + 8 + 9 + 5*2)
 		left := room * 45 / 100
 		behind := s.style(pad(mark, 9), style) + "  " + cut(word(head(text, 400)), room-left-max(0, displaywidth.String(mark)-9))
 		s.row(bar, fmt.Sprintf("%s  %s  %s  %s  %s", s.style(name, cyan), s.style(pad(id, 14), dim), pad(cut(word(head(args, 400)), left), left),

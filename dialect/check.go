@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math/bits"
 	"unicode/utf8"
 )
@@ -196,6 +197,26 @@ func (c *check) str() bool {
 			return false
 		}
 	}
+}
+
+// escapeControls gives b with the control characters in its strings escaped, as
+// JSON wants them, and how many there are.
+func escapeControls(b []byte) (fixed []byte, n int) {
+	from, quoted := 0, false
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '"':
+			quoted = !quoted
+		case !quoted:
+		case c == '\\':
+			i++
+		case c < 0x20:
+			fixed = fmt.Appendf(append(fixed, b[from:i]...), `\u%04x`, c)
+			from = i + 1
+			n++
+		}
+	}
+	return append(fixed, b[from:]...), n
 }
 
 // plain gives how many bytes of b come before a quote, a backslash or a

@@ -124,6 +124,12 @@ func (r *reader) json(body []byte, side string) (v []byte, whole bool) {
 		return nil, false
 	}
 	v, whole, rest := mend(body)
+	if !whole {
+		if fixed, n := escapeControls(body); n > 0 {
+			v, whole, rest = mend(fixed)
+			r.warn("%s body has %d control characters in strings that are not escaped", side, n)
+		}
+	}
 	switch {
 	case v == nil:
 		r.warn("%s body is not JSON", side)

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -91,8 +90,7 @@ func exporter(format string, refs []string, chunks bool) (export, error) {
 }
 
 func (a *app) exportJSONL(ctx context.Context, db *store.DB, refs []string, chunks bool, w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
+	enc := newJSON(w)
 	table, err := a.prices()
 	if err != nil {
 		return err

@@ -24,6 +24,7 @@ var hostileTexts = map[string]hostile{
 	"controls":        {`bell\u0007 escape\u001b[31mred\u001b[0m \u009b2J c1 \u007f done-controls`, "done-controls"},
 	"lone surrogates": {`high \ud83d low \ude00 swapped \ude00\ud83d done-surrogates`, "done-surrogates"},
 	"pair":            {`smile \ud83d\ude00 done-pair`, "😀 done-pair"},
+	"raw controls":    {"bell \a escape \x1b[31m \u009b2J \x7f line\r\n done-raw", "done-raw"},
 	"raw bytes":       {"raw \xff\xfe\x80 bytes \xed\xa0\xbd done-bytes", "done-bytes"},
 	"directions":      {"\u202egnp.exe\u202c \u2066x\u2069 done-directions", "done-directions"},
 	"combining":       {"a" + strings.Repeat("\u0301", 3000) + " done-combining", "done-combining"},
@@ -81,8 +82,8 @@ func TestRun_OnHostileBodies(t *testing.T) {
 				t.Errorf("%s: %q is not found three times in %s:\n%.1000s", what, h.find, ref, out)
 			}
 			mustRun(t, what, h.shown(), path, "show", ref)
-			for _, args := range [][]string{{"show", ref, "--json"}, {"search", h.find, "--json"}} {
-				if out := runOn(t, path, args...); !json.Valid([]byte(out)) {
+			for _, args := range [][]string{{"show", ref, "--json"}, {"search", h.find, "--json"}, {"export", ref, "--format", "jsonl"}} {
+				if out := mustRun(t, what, `"`, path, args...); !json.Valid([]byte(out)) {
 					t.Errorf("%s: %v prints no JSON", what, args)
 				}
 			}

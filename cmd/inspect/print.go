@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -22,8 +21,7 @@ import (
 
 // printJSON writes v as the one document of the output.
 func (a *app) printJSON(v any) error {
-	e := json.NewEncoder(a.out)
-	e.SetEscapeHTML(false)
+	e := newJSON(a.out)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
 }

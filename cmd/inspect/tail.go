@@ -145,7 +145,7 @@ func (t *tailer) tell(ctx context.Context, e *transcript.Exchange) error {
 		}
 	}
 	row := &v.Exchange.Row
-	facts := []string{word(model(row)), string(row.Dialect), t.outcome(row), t.took(row.Timing.DurationMS)}
+	facts := []string{word(model(row)), string(row.Dialect), t.outcome(row), duration(row.Timing.DurationMS)}
 	t.line("%s  %s", t.style(row.Ref(), bold), join(append(facts, usage(row.Usage)...)))
 	for i := range v.Entries {
 		entry := &v.Entries[i]

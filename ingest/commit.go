@@ -17,9 +17,10 @@ type Committer struct {
 	// Omit says what is left out of what is stored: OmitImages or OmitBodies.
 	Omit string
 
-	memory  dialect.Memory
-	digests digests
-	buffers buffers
+	memory   dialect.Memory
+	digests  digests
+	settings settings
+	buffers  buffers
 }
 
 // Commit does what a Committer does that remembers nothing from before.

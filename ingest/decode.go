@@ -22,6 +22,7 @@ type decoded struct {
 	turn     *transcript.Turn
 	keys     []transcript.Key // of the input's items that are in the chain
 	where    []int            // the number of each input item in the chain; -1 for the others
+	settings transcript.Settings
 	request  pieces
 	response pieces
 	wanted   []transcript.Key // clues to what it continues and did not find
@@ -43,6 +44,7 @@ func (c *Committer) decode(capture *transcript.Capture) *decoded {
 	reading := c.understand(w)
 	d.turn, d.keys, e.Dialect = reading.Turn, reading.Keys, reading.Turn.Dialect
 	d.where = chainIndex(d.turn.Input)
+	d.settings = c.settings.of(d.turn.Input)
 	if e.Request.ContentEncoding == "" {
 		d.request.cuts = reading.Cuts
 	}

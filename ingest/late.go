@@ -74,6 +74,13 @@ func latecomers(past transcript.Past, d *decoded) ([]string, error) {
 		keys = append(keys, clueOf("wanted prompt", string(key[:])))
 	}
 	var ids []string
+	wanted, err := past.AnyClue(keys)
+	if err != nil {
+		return nil, err
+	}
+	if !wanted {
+		keys = nil
+	}
 	for _, key := range keys {
 		places, err := past.Clues(key, candidates)
 		if err != nil {

@@ -36,7 +36,7 @@ type linker struct {
 func link(ctx context.Context, tx transcript.Tx, d *decoded) (*transcript.Exchange, error) {
 	k := &linker{ctx: ctx, tx: tx, d: d, id: transcript.Identify(d.capture.RequestHeader)}
 	l := &d.exchange.Link
-	l.Settings = transcript.SettingsOf(d.turn.Input)
+	l.Settings = d.settings
 	if d.capture.Label != "" {
 		run, err := tx.RunByLabel(d.capture.Label, d.exchange.StartedAt)
 		if err != nil {

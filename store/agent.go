@@ -165,6 +165,27 @@ func (p *past) Clues(value transcript.Key, limit int) ([]transcript.Place, error
 	return places, nil
 }
 
+// anyClues is for how many clues one statement looks.
+const anyClues = 4
+
+// AnyClue tells whether any exchange was noted with one of the clues.
+func (p *past) AnyClue(values []transcript.Key) (bool, error) {
+	if err := p.check(); err != nil {
+		return false, err
+	}
+	const query = "SELECT 1 FROM clue WHERE value IN (?, ?, ?, ?) AND n < ? LIMIT 1"
+	for some := range slices.Chunk(values, anyClues) {
+		args := make([]any, 0, anyClues+1)
+		for i := range anyClues {
+			args = append(args, some[min(i, len(some)-1)][:])
+		}
+		if any, err := p.exists(query, append(args, p.before)...); any || err != nil {
+			return any, err
+		}
+	}
+	return false, nil
+}
+
 // LastStep gives the last exchange of an agent.
 func (p *past) LastStep(agent string) (*transcript.Exchange, error) {
 	if err := p.check(); err != nil {

@@ -138,45 +138,50 @@ func (t *tx) putText(text *transcript.SearchText, id int64, used bool) error {
 	if len(text.Items) == 0 {
 		return nil
 	}
-	items, err := t.prepare(text.Items)
-	if err != nil {
-		return err
-	}
-	first, last := items[0].Exchange, items[len(items)-1].Exchange
+	first, last := text.Items[0].Exchange, text.Items[len(text.Items)-1].Exchange
 	if last < first || last >= first+transcript.MostExchanges {
 		return fmt.Errorf("a text of exchanges %d to %d", first, last)
 	}
-	packed := packItems(items, first)
 	var same any
 	if text.Same != (transcript.Key{}) {
 		key := t.w.lookup.key(findText, text.Same[:])
-		known, err := t.placeAgain(first, key, packed)
+		known, err := t.placeAgain(&text.Items[0], key)
 		if known || err != nil {
 			return err
 		}
 		same = key
+	}
+	items, err := t.prepare(text.Items)
+	if err != nil {
+		return err
 	}
 	if used {
 		if _, err := t.st.exec("DELETE FROM search_index WHERE rowid = ?", id); err != nil {
 			return err
 		}
 	}
-	if _, err := t.st.exec("INSERT INTO search_text (id, first, last, items, same) VALUES (?, ?, ?, ?, ?)", id, first, last, packed, same); err != nil {
+	if _, err := t.st.exec("INSERT INTO search_text (id, first, last, items, same) VALUES (?, ?, ?, ?, ?)", id, first, last, packItems(items, first), same); err != nil {
 		return err
 	}
 	_, err = t.st.exec("INSERT INTO search_index (rowid, terms) VALUES (?, ?)", id, termsOf(text))
 	return err
 }
 
-// placeAgain notes that an exchange brings a text that is kept already.
-func (t *tx) placeAgain(n, key int64, items []byte) (known bool, err error) {
-	var id, first int64
+// placeAgain notes that an exchange brings a text that is kept already. The
+// signature is the text's: it is not kept again.
+func (t *tx) placeAgain(item *transcript.SearchItem, key int64) (known bool, err error) {
+	var id, first, tool int64
+	n := item.Exchange
 	err = t.st.row(context.Background(), "SELECT id, first FROM search_text WHERE same = ?", []any{key}, &id, &first)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
 	if err == nil && first != n {
-		_, err = t.st.exec("INSERT OR IGNORE INTO search_place (text, exchange, items) VALUES (?, ?, ?)", id, n, items)
+		tool, err = t.toolID(item.Tool)
+	}
+	if err == nil && first != n {
+		_, err = t.st.exec("INSERT OR IGNORE INTO search_place (text, exchange, items) VALUES (?, ?, ?)",
+			id, n, packItems([]packedItem{{SearchItem: *item, tool: tool}}, n))
 	}
 	return true, err
 }
@@ -240,7 +245,7 @@ func (t *tx) dropTexts(n int64) error {
 
 func (t *tx) dropFrom(r *textRow, n int64) error {
 	if r.same {
-		if kept, err := t.handOn(r.id); kept || err != nil {
+		if kept, err := t.handOn(r); kept || err != nil {
 			return err
 		}
 		return t.removeText(r.id)
@@ -271,18 +276,24 @@ func (t *tx) removeText(id int64) error {
 }
 
 // handOn makes a text that of the next exchange that brings it, if there is one.
-func (t *tx) handOn(id int64) (bool, error) {
+func (t *tx) handOn(r *textRow) (bool, error) {
 	var n int64
 	var items []byte
-	err := t.st.row(context.Background(), "SELECT exchange, items FROM search_place WHERE text = ? ORDER BY exchange LIMIT 1", []any{id}, &n, &items)
+	err := t.st.row(context.Background(), "SELECT exchange, items FROM search_place WHERE text = ? ORDER BY exchange LIMIT 1", []any{r.id}, &n, &items)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
 	if err == nil {
-		_, err = t.st.exec("UPDATE search_text SET first = ?1, last = ?1, items = ?2 WHERE id = ?3", n, items, id)
+		mine, _ := unpackItems(r.items, r.first)
+		theirs, unreadable := unpackItems(items, n)
+		if unreadable != nil || len(mine) != 1 || len(theirs) != 1 {
+			return false, nil
+		}
+		theirs[0].signature = mine[0].signature
+		_, err = t.st.exec("UPDATE search_text SET first = ?1, last = ?1, items = ?2 WHERE id = ?3", n, packItems(theirs, n), r.id)
 	}
 	if err == nil {
-		_, err = t.st.exec("DELETE FROM search_place WHERE text = ? AND exchange = ?", id, n)
+		_, err = t.st.exec("DELETE FROM search_place WHERE text = ? AND exchange = ?", r.id, n)
 	}
 	return err == nil, err
 }

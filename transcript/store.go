@@ -154,6 +154,8 @@ type Past interface {
 	// Clues gives the exchanges that were noted with that clue, and where in
 	// their answers, newest first, at most limit.
 	Clues(value Key, limit int) ([]Place, error)
+	// AnyClue tells whether Clues gives anything for one of the values.
+	AnyClue(values []Key) (bool, error)
 	// LastStep gives the exchange that is the last of an agent. ErrNotFound if it
 	// has none.
 	LastStep(agent string) (*Exchange, error)

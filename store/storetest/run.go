@@ -194,6 +194,13 @@ func agents(t *testing.T, s transcript.Store) {
 		if _, none := tx.LastStep(main.ID); !errors.Is(none, transcript.ErrNotFound) || lastErr != nil || firstsErr != nil || last.ID != id(1) || len(firsts) != 0 {
 			t.Errorf("last step %v, %v, %v; first requests %v, %v", last, lastErr, none, firsts, firstsErr)
 		}
+		many := []transcript.Key{{2}, {3}, {4}, {5}, {6}}
+		if any, err := tx.AnyClue(many); any || err != nil {
+			t.Errorf("any of the clues that nothing was noted with: %v, %v", any, err)
+		}
+		if any, err := tx.AnyClue(append(many, transcript.Key{1})); !any || err != nil {
+			t.Errorf("any of six clues: %v, %v", any, err)
+		}
 		same(t, "clues", places, []transcript.Place{{Exchange: id(1), Body: "response", At: "/content/0"}})
 		return errors.Join(err, tx.SetSide(id(1)))
 	})

@@ -14,7 +14,7 @@ const (
 	indexGroup = 64 // exchanges that are looked up at once
 	indexFew   = 4  // fewer wait for more for a while: texts that are put together make a smaller index
 	indexWait  = 5 * time.Second
-	indexBytes = 64 << 10 // about how much text one transaction takes in
+	indexBytes = 60 << 10 // about how much text one transaction takes in: two full texts
 	indexTurns = 8        // while traffic passes, so many times as long as it worked an Indexer rests
 	restMost   = 2 * time.Second
 	lookAgain  = 2 * time.Second // how often it looks for what other programs stored

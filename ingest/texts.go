@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	textBytes   = 4 << 10  // neighbouring items share a text up to this
-	partBytes   = 16 << 10 // longer items are indexed in parts
+	textBytes   = 32 << 10 // neighbouring items share a text up to this
+	partBytes   = 32 << 10 // longer items are indexed in parts
 	partOverlap = 1 << 10  // the end of a part is the beginning of the next, so that no query is cut
 )
 

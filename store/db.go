@@ -207,7 +207,7 @@ func newDB(path string, connect func(string) (*connector, error)) (*DB, error) {
 	db := &DB{path: path, file: file, connect: connect, pool: c.open(), codec: codec, cache: &packCache{limit: cachedData}}
 	db.pool.SetMaxOpenConns(readers)
 	db.pool.SetMaxIdleConns(readers)
-	db.reader = reader{st: newStatements(db.pool.PrepareContext), headers: newHeaderSets(), pack: db.findPack, recipes: &sharedRecipes{}}
+	db.reader = reader{st: newStatements(db.pool.PrepareContext), headers: newHeaderSets(), pack: db.findPack, limits: usualLimits(), recipes: &sharedRecipes{}}
 	return db, nil
 }
 

@@ -27,6 +27,12 @@ func (db *DB) Exec(query string) error {
 	return err
 }
 
+// SetSearchLimits sets how many exchanges are looked through one by one, and how
+// many are listed, at most.
+func (db *DB) SetSearchLimits(veryFew, few, some int) {
+	db.limits = searchLimits{veryFew, few, some}
+}
+
 // Hold begins a transaction that reads and keeps it open until release. count
 // gives how many exchanges it sees.
 func (db *DB) Hold(ctx context.Context) (release func(), count func() (int64, error), err error) {

@@ -72,7 +72,7 @@ func (p *pruning) mergeSearch() error {
 
 // setIndex gives FTS5 a command.
 func (t *tx) setIndex(command string, value int) error {
-	if _, err := t.st.exec("INSERT INTO search_index (search_index, rank) VALUES (?, ?)", command, value); err != nil {
+	if _, err := t.st.exec("INSERT INTO search_term (search_term, rank) VALUES (?, ?)", command, value); err != nil {
 		return fmt.Errorf("%s search index: %w", command, err)
 	}
 	return nil

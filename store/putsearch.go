@@ -11,7 +11,7 @@ import (
 )
 
 // makeIndex is apart from the migrations: a build without FTS5 cannot do it.
-const makeIndex = `CREATE VIRTUAL TABLE IF NOT EXISTS search_index USING fts5(
+const makeIndex = `CREATE VIRTUAL TABLE IF NOT EXISTS search_term USING fts5(
 	terms, content = '', contentless_delete = 1, detail = none, tokenize = "ascii tokenchars '.'")`
 
 // searchState is the row of that name.
@@ -32,7 +32,7 @@ func (t *tx) PutTexts(p transcript.SearchTexts) (bool, error) {
 		return false, transcript.ErrNoIndex
 	}
 	if err == nil && !made {
-		_, err = t.st.exec(makeIndex)
+		err = t.makeIndex()
 	}
 	ok := false
 	if err == nil {
@@ -42,6 +42,15 @@ func (t *tx) PutTexts(p transcript.SearchTexts) (bool, error) {
 		return false, fmt.Errorf("index for search: %w", err)
 	}
 	return ok, nil
+}
+
+// makeIndex makes the table of terms, in place of that of schema 8 and before.
+func (t *tx) makeIndex() error {
+	_, err := t.st.exec("DROP TABLE IF EXISTS search_index")
+	if err == nil {
+		_, err = t.st.exec(makeIndex)
+	}
+	return err
 }
 
 func (t *tx) putTexts(p *transcript.SearchTexts) (bool, error) {
@@ -156,14 +165,14 @@ func (t *tx) putText(text *transcript.SearchText, id int64, used bool) error {
 		return err
 	}
 	if used {
-		if _, err := t.st.exec("DELETE FROM search_index WHERE rowid = ?", id); err != nil {
+		if _, err := t.st.exec("DELETE FROM search_term WHERE rowid = ?", id); err != nil {
 			return err
 		}
 	}
 	if _, err := t.st.exec("INSERT INTO search_text (id, first, last, items, same) VALUES (?, ?, ?, ?, ?)", id, first, last, packItems(items, first), same); err != nil {
 		return err
 	}
-	_, err = t.st.exec("INSERT INTO search_index (rowid, terms) VALUES (?, ?)", id, termsOf(text))
+	_, err = t.st.exec("INSERT INTO search_term (rowid, terms) VALUES (?, ?)", id, termsOf(text))
 	return err
 }
 
@@ -270,7 +279,7 @@ func (t *tx) removeText(id int64) error {
 		_, err = t.st.exec("DELETE FROM search_text WHERE id = ?", id)
 	}
 	if err == nil && able && made {
-		_, err = t.st.exec("DELETE FROM search_index WHERE rowid = ?", id)
+		_, err = t.st.exec("DELETE FROM search_term WHERE rowid = ?", id)
 	}
 	return err
 }
@@ -305,7 +314,7 @@ func (t *tx) DropAllTexts() error {
 	}
 	able, made, err := t.hasIndex(context.Background())
 	if err == nil && able && made {
-		_, err = t.st.exec("INSERT INTO search_index (search_index) VALUES ('delete-all')")
+		_, err = t.st.exec("INSERT INTO search_term (search_term) VALUES ('delete-all')")
 	}
 	for _, query := range []string{"DELETE FROM search_text", "DELETE FROM search_place", "DELETE FROM search_tool", "DELETE FROM search_again",
 		"UPDATE search_state SET done = 0, part_of = 0, part = 0"} {

@@ -16,8 +16,8 @@ import (
 // Texts are read in pages. The first is small, since most searches end in it;
 // each costs what it takes to find the first of its texts.
 const (
-	firstPage = 48
-	nextPage  = 4096
+	firstPage = 8
+	nextPage  = 256
 )
 
 // Pieces lists the pieces of a body.
@@ -38,7 +38,7 @@ func (r *reader) Pieces(ctx context.Context, id transcript.BodyID) ([]transcript
 
 // hasIndex tells whether this build can keep the index, and whether there is one.
 func (r *reader) hasIndex(ctx context.Context) (able, made bool, err error) {
-	const query = `SELECT sqlite_compileoption_used('ENABLE_FTS5'), EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'search_index')`
+	const query = `SELECT sqlite_compileoption_used('ENABLE_FTS5'), EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'search_term')`
 	if err := r.st.row(ctx, query, nil, &able, &made); err != nil {
 		return false, false, fmt.Errorf("read search index: %w", err)
 	}
@@ -90,7 +90,7 @@ func (r *reader) Unindexed(ctx context.Context, limit int) ([]transcript.Unindex
 // Search gives all items in the index that may match, newest first.
 func (r *reader) Search(ctx context.Context, q transcript.SearchQuery) iter.Seq2[transcript.SearchItem, error] {
 	return func(yield func(transcript.SearchItem, error) bool) {
-		s := searching{reader: r, ctx: ctx, q: &q, tools: map[int64]string{}, passed: map[int64]bool{}}
+		s := searching{reader: r, ctx: ctx, limits: r.limits, q: &q, tools: map[int64]string{}, passed: map[int64]bool{}}
 		if err := s.run(yield); err != nil && !errors.Is(err, errEnough) {
 			if !errors.Is(err, transcript.ErrNoIndex) {
 				err = fmt.Errorf("search: %w", err)
@@ -104,6 +104,7 @@ func (r *reader) Search(ctx context.Context, q transcript.SearchQuery) iter.Seq2
 type searching struct {
 	*reader
 	ctx    context.Context
+	limits searchLimits
 	q      *transcript.SearchQuery
 	filter *exchangeFilter
 	sieve  sieve
@@ -147,15 +148,11 @@ func (s *searching) run(yield func(transcript.SearchItem, error) bool) error {
 	if err := s.narrow(conditions); err != nil {
 		return err
 	}
-	if filter.isFew && len(filter.few) <= veryFew {
+	if filter.isFew && len(filter.few) <= s.limits.veryFew {
 		return s.ofExchanges(filter.few, yield)
 	}
 	return s.ofTexts(match, yield)
 }
-
-// veryFew is how many exchanges are looked through one by one, whatever text is
-// looked for.
-const veryFew = 100
 
 // ofExchanges gives the items of a few exchanges.
 func (s *searching) ofExchanges(numbers []int64, yield func(transcript.SearchItem, error) bool) error {
@@ -201,7 +198,7 @@ func (s *searching) ofTexts(match string, yield func(transcript.SearchItem, erro
 		if n < size {
 			return nil
 		}
-		below, size = last, min(size*8, nextPage)
+		below, size = last, min(size*4, nextPage)
 	}
 }
 
@@ -211,7 +208,7 @@ func (s *searching) page(match string, below int64, size int) (page []textRow, n
 	from, where, order := "search_text t", "t.id < ?", "t.id"
 	var args []any
 	if match != "" {
-		from, where, order = "search_index f CROSS JOIN search_text t ON t.id = f.rowid", "f.search_index MATCH ? AND f.rowid < ?", "f.rowid"
+		from, where, order = "search_term f CROSS JOIN search_text t ON t.id = f.rowid", "f.search_term MATCH ? AND f.rowid < ?", "f.rowid"
 		args = append(args, match)
 	}
 	args = append(args, below)

@@ -70,10 +70,15 @@ type exchangeFilter struct {
 	isFew           bool
 }
 
-const (
-	fewExchanges  = 20_000  // are listed
-	someExchanges = 500_000 // are counted to know between which numbers they are
-)
+// searchLimits says how a search that is narrowed goes about it, by how many
+// exchanges pass.
+type searchLimits struct {
+	veryFew int // are looked through one by one, whatever text is looked for
+	few     int // are listed
+	some    int // are counted to know between which numbers they are
+}
+
+func usualLimits() searchLimits { return searchLimits{veryFew: 100, few: 20_000, some: 500_000} }
 
 // condition is a part of a filter for which there is an index.
 type condition struct {
@@ -135,7 +140,7 @@ func (c *condition) indexed() bool {
 // reading texts of all others.
 func (s *searching) narrow(list []condition) error {
 	f := s.filter
-	least := fewExchanges + 1
+	least := s.limits.few + 1
 	var best *condition
 	for i := range list {
 		c := &list[i]
@@ -144,13 +149,13 @@ func (s *searching) narrow(list []condition) error {
 		}
 		n := 0
 		query := "SELECT count(*) FROM (SELECT 1 FROM exchange e WHERE " + c.sql + " LIMIT ?)"
-		if err := s.st.row(s.ctx, query, append(slices.Clone(c.args), fewExchanges+1), &n); err != nil {
+		if err := s.st.row(s.ctx, query, append(slices.Clone(c.args), s.limits.few+1), &n); err != nil {
 			return err
 		}
 		if n < least {
 			best, least = c, n
 		}
-		if n > fewExchanges && c.timed {
+		if n > s.limits.few && c.timed {
 			if err := s.between(c); err != nil {
 				return err
 			}
@@ -178,8 +183,8 @@ func (s *searching) between(c *condition) error {
 	var low, high sql.NullInt64
 	n := 0
 	query := "SELECT min(n), max(n), count(*) FROM (SELECT n FROM exchange e WHERE " + c.sql + " LIMIT ?)"
-	err := s.st.row(s.ctx, query, append(slices.Clone(c.args), someExchanges), &low, &high, &n)
-	if err == nil && n < someExchanges {
+	err := s.st.row(s.ctx, query, append(slices.Clone(c.args), s.limits.some), &low, &high, &n)
+	if err == nil && n < s.limits.some {
 		s.filter.lowest, s.filter.highest = low.Int64, high.Int64
 	}
 	return err

@@ -8,8 +8,9 @@ import "github.com/retake-debugger/retake/transcript"
 // are worth reading, and costs less than to index longer terms.
 const (
 	stretch = 4
-	// For 2 bytes of text there are 3 bits; about half are set then.
-	signatureBits, ofBytes = 3, 2
+	// signatureBits is how many there are for a byte of text; four in ten are set
+	// then.
+	signatureBits = 2
 )
 
 // signatureOf makes the signature of a folded text.
@@ -17,7 +18,7 @@ func signatureOf(text string) []byte {
 	if len(text) < stretch {
 		return nil
 	}
-	s := make([]byte, 1+len(text)*signatureBits/ofBytes/8)
+	s := make([]byte, 1+len(text)*signatureBits/8)
 	bits := uint64(len(s) * 8)
 	for i := range len(text) - stretch + 1 {
 		bit := stretchHash(text[i:]) % bits

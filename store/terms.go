@@ -8,13 +8,18 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// The search index holds, for each text, which terms are in it: three characters
-// that follow each other in a folded text. White space counts as one character,
-// whatever it is, unless there is nothing else.
+// The search index holds, for each text, which terms are in it: four characters
+// that follow each other in a folded item. White space counts as one character,
+// whatever it is, and so does the end of an item. Three characters are looked for
+// as the beginning of a term. Terms of three would make a smaller index of small
+// texts; but most are in most texts, and whatever is made of common ones alone
+// would be looked for everywhere.
 
 const (
-	// shortestText is how many characters a text needs to have a term.
-	shortestText = 3
+	// termRunes is how many characters a term has.
+	termRunes = 4
+	// shortestText is how many characters a query needs to have a term.
+	shortestText = termRunes - 1
 	// longestText is how many characters of a query are turned into terms. Parts
 	// of a long text overlap by as much.
 	longestText = 256
@@ -25,37 +30,26 @@ const (
 // terms collects the terms of texts, each once.
 type terms struct {
 	out  []byte // parted by spaces
-	seen map[[3]rune]bool
+	seen map[[termRunes]rune]bool
 }
 
 // add adds the terms of a folded text.
 func (t *terms) add(text string) {
-	var last [3]rune
+	var last [termRunes]rune
 	n := 0
 	for _, r := range text {
-		last = [3]rune{last[1], last[2], r}
-		if n++; n >= shortestText {
-			t.three(last)
+		copy(last[:], last[1:])
+		last[termRunes-1] = termRune(r)
+		if n++; n >= termRunes {
+			t.term(last)
 		}
 	}
 }
 
-// three adds the term of three characters.
-func (t *terms) three(chars [3]rune) {
-	term, blank := chars, 0
-	for i, r := range chars {
-		if isBlank(r) {
-			term[i] = '.'
-			blank++
-		} else if isSeparator(r) {
-			term[i] = r + private
-		}
-	}
-	if blank == 3 {
-		for i, r := range chars {
-			term[i] = r + private
-		}
-	}
+// addItem adds the terms of a folded item, which has an end.
+func (t *terms) addItem(text string) { t.add(text + " ") }
+
+func (t *terms) term(term [termRunes]rune) {
 	if t.seen[term] {
 		return
 	}
@@ -64,6 +58,17 @@ func (t *terms) three(chars [3]rune) {
 		t.out = utf8.AppendRune(t.out, r)
 	}
 	t.out = append(t.out, ' ')
+}
+
+// termRune gives what stands for a character in a term.
+func termRune(r rune) rune {
+	switch {
+	case isBlank(r):
+		return '.'
+	case isSeparator(r):
+		return r + private
+	}
+	return r
 }
 
 // private is where ASCII that FTS5 would part terms at is moved to.
@@ -78,9 +83,9 @@ func isBlank(r rune) bool { return r <= ' ' || unicode.IsSpace(r) }
 
 // termsOf gives the terms of a text, parted by spaces.
 func termsOf(text *transcript.SearchText) string {
-	t := terms{seen: make(map[[3]rune]bool, 1024), out: make([]byte, 0, 4096)}
+	t := terms{seen: make(map[[termRunes]rune]bool, 4096), out: make([]byte, 0, 1<<14)}
 	for i := range text.Items {
-		t.add(transcript.Fold(text.Items[i].Text))
+		t.addItem(transcript.Fold(text.Items[i].Text))
 	}
 	return string(t.out)
 }
@@ -88,22 +93,25 @@ func termsOf(text *transcript.SearchText) string {
 // queryOf gives the FTS5 query for a search; ErrNoIndex if its text has no
 // terms.
 func queryOf(q *transcript.SearchQuery) (string, error) {
-	t := terms{seen: map[[3]rune]bool{}}
-	if words := q.WordList(); len(words) > 0 {
-		for _, w := range words {
-			t.add(firstRunes(w, longestText))
-		}
-	} else {
-		t.add(firstRunes(transcript.Fold(q.Text), longestText))
+	texts := q.WordList()
+	if len(texts) == 0 {
+		texts = []string{transcript.Fold(q.Text)}
 	}
-	list := spread(strings.Fields(string(t.out)), maxTerms)
+	t := terms{seen: map[[termRunes]rune]bool{}}
+	var list []string
+	for _, text := range texts {
+		if utf8.RuneCountInString(text) == shortestText {
+			list = append(list, `"`+strings.Map(termRune, text)+`" *`)
+		}
+		t.add(firstRunes(text, longestText))
+	}
+	for _, term := range strings.Fields(string(t.out)) {
+		list = append(list, `"`+term+`"`)
+	}
 	if len(list) == 0 {
 		return "", transcript.ErrNoIndex
 	}
-	for i := range list {
-		list[i] = `"` + list[i] + `"`
-	}
-	return strings.Join(list, " AND "), nil
+	return strings.Join(spread(list, maxTerms), " AND "), nil
 }
 
 func firstRunes(s string, n int) string {

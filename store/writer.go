@@ -84,7 +84,7 @@ func (w *writer) update(ctx context.Context, f func(*tx) error) error {
 	if err := w.load(); err != nil {
 		return err
 	}
-	t := &tx{w: w, past: past{reader: reader{st: w.st, headers: w.headers}, lookup: w.lookup, before: noBound}}
+	t := &tx{w: w, past: past{reader: reader{st: w.st, headers: w.headers, limits: usualLimits()}, lookup: w.lookup, before: noBound}}
 	t.pack, t.usable = t.findPack, t.open
 	err := f(t)
 	t.done = true

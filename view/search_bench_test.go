@@ -104,12 +104,15 @@ const (
 	benchSteps = 25 // steps of a run; each brings a result and an answer
 )
 
-// corpus stores runs of items of about 1 KB.
-func corpus(b *testing.B, db *store.DB) (texts []string) {
+// corpus stores runs of items of about 1 KB, unless they are there already.
+func corpus(b *testing.B, db *store.DB, missing bool) (texts []string) {
 	p := newProse(b)
 	var history [][]byte
 	var parent *transcript.Exchange
 	n := 0
+	for !missing && len(texts) < benchItems {
+		texts = append(texts, p.text(benchBytes))
+	}
 	for len(texts) < benchItems {
 		err := db.Update(b.Context(), func(tx transcript.Tx) error {
 			for range 4 * benchSteps {
@@ -172,13 +175,19 @@ func cpu() time.Duration {
 
 // BenchmarkSearch: 200,000 items of 1 KB. What it prints of a search is for the
 // newest 20: as the index gives them, and with each one read and shown.
+// RETAKE_BENCH_DB names a file that is kept.
 func BenchmarkSearch(b *testing.B) {
-	db, err := store.Open(filepath.Join(b.TempDir(), "t.db"), store.Options{})
+	path := os.Getenv("RETAKE_BENCH_DB")
+	if path == "" {
+		path = filepath.Join(b.TempDir(), "t.db")
+	}
+	_, missing := os.Stat(path)
+	db, err := store.Open(path, store.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer db.Close()
-	texts := corpus(b, db)
+	texts := corpus(b, db, missing != nil)
 	size := 0
 	for _, t := range texts {
 		size += len(t)

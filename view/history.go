@@ -24,83 +24,83 @@ type history struct {
 	lost     string // why the history is not whole that the provider holds: Pruned or Damaged
 }
 
-// heldDeepest bounds how many answers held by the provider are followed.
-const heldDeepest = 10_000
-
 // readTurn is the history of one exchange as far as its own bodies hold it.
 func readTurn(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*history, error) {
 	turn, err := Decode(ctx, r, e)
 	if err != nil {
 		return nil, err
 	}
-	h := &history{exchange: e, turn: turn, missing: turn.PreviousID != "" && e.Link.By != "previous_response_id"}
+	h := &history{exchange: e, turn: turn, missing: turn.PreviousID != "" && !e.Link.Held()}
 	h.addOwn()
 	return h, nil
 }
 
 // readHistory is the whole history, with what only the provider holds.
 func readHistory(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*history, error) {
-	h, err := readTurn(ctx, r, e)
+	turn, err := Decode(ctx, r, e)
 	if err != nil {
 		return nil, err
 	}
-	held, lost, err := heldBefore(ctx, r, e)
-	h.lost = lost
-	if err != nil || len(held) == 0 {
-		return h, err
+	full, err := transcript.FullHistory(ctx, r, e, func(of *transcript.Exchange) (*transcript.Turn, error) {
+		if of.ID == e.ID {
+			return turn, nil
+		}
+		return Decode(ctx, r, of)
+	})
+	if err != nil {
+		return nil, err
 	}
-	h.items = nil
-	for i := len(held) - 1; i >= 0; i-- {
-		h.add(held[i].exchange, held[i].turn.Input, "request", false)
-		h.add(held[i].exchange, held[i].turn.Output, "response", false)
+	h := &history{exchange: e, turn: turn, missing: full.Gap == transcript.NotRecorded}
+	switch full.Gap {
+	case transcript.Pruned:
+		h.lost = Pruned
+	case transcript.Unreadable:
+		h.lost = Damaged
 	}
-	h.addOwn()
+	var inherited, own []transcript.HistoryItem
+	for _, it := range full.Items {
+		if it.Exchange.ID == e.ID {
+			own = append(own, it)
+		} else {
+			inherited = append(inherited, it)
+		}
+	}
+	h.add(inherited, false)
+	h.add(own, true)
+	h.addOutput()
 	return h, nil
 }
 
 func (h *history) addOwn() {
-	h.add(h.exchange, h.turn.Input, "request", true)
-	h.output = len(h.items)
-	h.add(h.exchange, h.turn.Output, "response", true)
-}
-
-type step struct {
-	exchange *transcript.Exchange
-	turn     *transcript.Turn
-}
-
-// heldBefore gives the steps whose items the request of e leaves out because
-// the provider holds them, nearest first. why says that there were more.
-func heldBefore(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (steps []step, why string, err error) {
-	for e.Link.By == "previous_response_id" && len(steps) < heldDeepest {
-		parent, err := r.Exchange(ctx, e.Link.Parent)
-		var turn *transcript.Turn
-		if err == nil {
-			turn, err = Decode(ctx, r, parent)
-		}
-		if why := lost(err); why != "" {
-			return steps, why, nil
-		}
-		if err != nil {
-			return nil, "", err
-		}
-		steps = append(steps, step{parent, turn})
-		e = parent
+	own := make([]transcript.HistoryItem, len(h.turn.Input))
+	for i := range own {
+		own[i] = transcript.HistoryItem{Item: &h.turn.Input[i], Exchange: h.exchange, Body: "request"}
 	}
-	return steps, "", nil
+	h.add(own, true)
+	h.addOutput()
 }
 
-func (h *history) add(e *transcript.Exchange, items []transcript.Item, body string, own bool) {
+// add adds items. What the step itself sends is new behind what its parent
+// shares with it; what the provider holds of that is not among its items.
+func (h *history) add(items []transcript.HistoryItem, own bool) {
+	shared := h.exchange.Link.Shared
+	if h.exchange.Link.Held() {
+		shared = 0
+	}
 	inChain := 0
 	for i := range items {
-		if k := items[i].Kind; !own && (k == transcript.System || k == transcript.ToolDefinition) {
-			continue // neither is inherited: each request brings its own
-		}
-		place := transcript.Place{Exchange: e.ID, Body: body, At: items[i].At}
-		h.items = append(h.items, placed{items[i], place, own && (body == "response" || inChain >= h.exchange.Link.Shared)})
+		h.items = append(h.items, placed{*items[i].Item, items[i].Place(), own && inChain >= shared})
 		if items[i].InChain() {
 			inChain++
 		}
+	}
+}
+
+func (h *history) addOutput() {
+	h.output = len(h.items)
+	for i := range h.turn.Output {
+		it := &h.turn.Output[i]
+		h.items = append(h.items, placed{*it, transcript.Place{Exchange: h.exchange.ID, Body: "response", At: it.At}, true})
 	}
 }
 

@@ -103,7 +103,7 @@ func (j *judging) step(e *transcript.Exchange) error {
 // continues tells whether a step need only be read behind the input of the one
 // before.
 func (j *judging) continues(e, parent *transcript.Exchange) bool {
-	return parent != nil && !held(&e.Link) && e.Link.Shared > 0 && e.Link.Shared == parent.Link.OutLen && !j.continued[parent.ID]
+	return parent != nil && e.Link.Shared > 0 && resends(&e.Link, &parent.Link) && !j.continued[parent.ID]
 }
 
 // RefOf gives the short reference of an exchange of the run, "" of any other.

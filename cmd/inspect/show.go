@@ -179,7 +179,7 @@ func (p *printer) lostHistory(t *view.Transcript) {
 	if t.Lost == view.Damaged {
 		by = "is damaged in the database"
 	}
-	if t.Exchange.Link.By == "previous_response_id" {
+	if by := t.Exchange.Link.By; by == transcript.ByResponse || by == transcript.ByConversation || by == transcript.ByReference {
 		p.line("%s", p.style("  ! a part of the history before this request "+by, red))
 		return
 	}

@@ -306,7 +306,7 @@ func (q *requests) behind(r *request, chain int) []transcript.Item {
 		had = r.before
 	}
 	first := len(r.ids)
-	for first > 0 && (r.spots[first-1].member == 0 || r.before+int(r.spots[first-1].chain) > chain) {
+	for first > 0 && (r.spots[first-1].member == 0 || r.reaches(first-1, chain)) {
 		first--
 	}
 	if first > 0 {
@@ -319,6 +319,16 @@ func (q *requests) behind(r *request, chain int) []transcript.Item {
 		}
 	}
 	return append(items, behind(more, max(0, chain-had))...)
+}
+
+// reaches tells whether an element ends or lies behind the first so many chain
+// items; reasoning right behind them does.
+func (r *request) reaches(element, chain int) bool {
+	begin := r.before
+	if element > 0 {
+		begin += int(r.spots[element-1].chain)
+	}
+	return r.before+int(r.spots[element].chain) > chain || begin >= chain
 }
 
 func behind(items []transcript.Item, chain int) []transcript.Item {

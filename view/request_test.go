@@ -82,7 +82,6 @@ func samePieces(t *testing.T, db *store.DB) (byPieces int) {
 		if r.previous != turn.PreviousID {
 			t.Errorf("x%d: previous %q, want %q", e.N, r.previous, turn.PreviousID)
 		}
-		want := order(behind(turn.Input, e.Link.Shared))
 		got := q.behind(r, e.Link.Shared)
 		for i := range got {
 			if got[i].InChain() && q.at(r, got[i].At) == nil {
@@ -91,14 +90,17 @@ func samePieces(t *testing.T, db *store.DB) (byPieces int) {
 		}
 		keep := func(items []transcript.Item) (list []string) {
 			for i := range items {
-				if items[i].InChain() {
+				if items[i].InChain() || items[i].Kind == transcript.Reasoning {
 					list = append(list, items[i].At)
 				}
 			}
 			return list
 		}
-		if !slices.Equal(keep(order(got)), keep(want)) {
-			t.Errorf("x%d: behind %d: %v, want %v", e.N, e.Link.Shared, keep(got), keep(want))
+		for n := range e.Link.InLen + 1 {
+			got, want := keep(order(q.behind(r, n))), keep(order(behind(turn.Input, n)))
+			if !slices.Equal(got, want) {
+				t.Errorf("x%d: behind %d: %v, want %v", e.N, n, got, want)
+			}
 		}
 	}
 	return byPieces
@@ -116,7 +118,7 @@ func TestRequests_ByPiecesSayWhatTheWholeSays(t *testing.T) {
 		{chat, `{"model":"m","messages":[]}`, `{}`},
 		{chat, `{"model":"m","messages":[` + user + `],"metadata":{"messages":[1,2]},"functions":[{"name":"old"}]}`, `{}`},
 		{responses, `{"model":"m","instructions":"Be brief.","input":"hello"}`, `{}`},
-		{responses, `{"model":"m","input":[{"role":"user","content":"a"},{"type":"reasoning","summary":[]},{"type":"message","role":"assistant","content":[]}],"previous_response_id":"resp_1","instructions":"x"}`, `{}`},
+		{responses, `{"model":"m","input":[{"role":"user","content":"a"},{"type":"reasoning","id":"rs_1","summary":[]},{"type":"message","role":"assistant","content":[]}],"previous_response_id":"resp_1","instructions":"x"}`, `{}`},
 		{messages, `{"model":"m","system":[{"type":"text","text":"one"},{"type":"text","text":"two","cache_control":{"type":"ephemeral"}}],"messages":[` + user + `,{"role":"assistant","content":"y"}, {"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"z"}]}],"tools":[{"name":"f","input_schema":{}}]}`, `{}`},
 		{messages, `{"metadata":{"n":2},"model":"m","system":"S","messages":[` + user + `,{"role":"assistant","content":[{"type":"text","text":"y","cache_control":{"type":"ephemeral"}}]}]}`, `{}`},
 		{messages, `{"messages":[` + user + `,3,"x",null,{"role":"user"}],"model":"m"}`, `{}`},

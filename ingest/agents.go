@@ -66,9 +66,10 @@ func (k *linker) joinStep(began *transcript.Exchange) error {
 	return nil
 }
 
-// names are what the client calls the run, most telling first.
+// names are what the client calls the run, most telling first. The agent's own
+// name comes last: the first that bears it is not yet in the run.
 func (k *linker) names() []string {
-	return slices.DeleteFunc([]string{k.id.Session, k.id.Agent, k.id.Parent}, func(s string) bool { return s == "" })
+	return slices.DeleteFunc([]string{k.id.Session, k.id.Parent, k.id.Agent}, func(s string) bool { return s == "" })
 }
 
 // failedBefore finds an exchange that asked the same and failed: this one is

@@ -130,8 +130,12 @@ func (o *outgoing) reason(err error) error {
 	return err
 }
 
-// inform hands on a 1xx answer.
+// inform hands on a 1xx answer, but for the 100 that was asked for: the body is
+// read at that, and then the server sends one by itself.
 func (o *outgoing) inform(w http.ResponseWriter, code int, h textproto.MIMEHeader) error {
+	if code == http.StatusContinue && o.request.Header["Expect"] != nil {
+		return nil
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.over {

@@ -35,7 +35,7 @@ lint:
 bench: build
 	@$(GO) build -tags $(TAGS) -o bin/bench ./bench
 	bin/bench $(BENCH)
-	$(GO) test -tags $(TAGS) -run '^$$' -bench . -benchmem ./...
+	$(GO) test -tags $(TAGS) -run '^$$' -bench . -benchmem -timeout 90m ./...
 
 clean:
 	rm -rf bin

@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -72,20 +75,20 @@ func (a *app) compare(ctx context.Context, o view.DiffOptions, refs []string) er
 	return nil
 }
 
-// printComparison prints a row for each run; on a terminal where each left the
-// path of the first one, and its answer, stand below.
+// printComparison prints a row for each run; on a terminal what each called, where
+// it left the path of the first one, and its answer, stand below.
 func (a *app) printComparison(c *view.Comparison) error {
 	p := a.printer(false)
 	header := []string{"run", "model", "steps", "calls", "errors", "in", "cached", "out", "cost", "took", "end"}
-	for _, name := range c.Tools {
-		header = append(header, "calls:"+word(name))
-	}
 	if !a.terminal() {
+		for _, name := range c.Tools {
+			header = append(header, "calls:"+word(name))
+		}
 		header = append(header, "left_first", "left_at", "fate", "was", "now", "answer")
 	}
 	t := a.table(header...)
-	t.right = append([]string{"steps", "calls", "errors", "in", "cached", "out", "cost", "took"}, header[11:11+len(c.Tools)]...)
-	t.narrow = []string{"cached", "end", "out"}
+	t.right = []string{"steps", "calls", "errors", "in", "cached", "out", "cost", "took"}
+	t.narrow = []string{"cached", "out", "in"}
 	for i := range c.Runs {
 		r := &c.Runs[i]
 		u := usageOf(r.Usage)
@@ -98,20 +101,15 @@ func (a *app) printComparison(c *view.Comparison) error {
 			errs = p.style(errs, red)
 		}
 		cells := []string{p.style(r.Ref, bold), cut(word(strings.Join(r.Models, ", ")), 28), strconv.Itoa(r.Steps), strconv.Itoa(r.Calls), errs, in, cached, out, a.dollars(r.CostUSD, r.LowerBound && r.CostUSD != nil), a.took(r.DurationMS), word(r.End)}
-		for _, name := range c.Tools {
-			cells = append(cells, strconv.Itoa(r.CallsByTool[name]))
-		}
 		if !a.terminal() {
+			for _, name := range c.Tools {
+				cells = append(cells, strconv.Itoa(r.CallsByTool[name]))
+			}
 			cells = append(cells, leavingCells(r)...)
 		}
 		t.row(cells...)
 	}
-	if a.terminal() {
-		for _, name := range c.Tools { // the calls of each tool are told again by diff
-			t.narrow = append(t.narrow, "calls:"+word(name))
-		}
-	}
-	t.widen()
+	t.last = figureWidth
 	if err := t.print(); err != nil || !a.terminal() {
 		return err
 	}
@@ -153,6 +151,13 @@ func (p *printer) compared(r *view.Compared, first string, isFirst bool) {
 		if l.Was == l.Now {
 			p.line("    ~ %s %s", cut(word(head(l.Now, 600)), p.room(24)), p.style("(another result)", dim))
 		}
+	}
+	var calls []string
+	for _, name := range slices.Sorted(maps.Keys(r.CallsByTool)) {
+		calls = append(calls, fmt.Sprintf("%s ×%d", word(name), r.CallsByTool[name]))
+	}
+	if len(calls) > 0 {
+		p.line("    %s  %s", p.style("calls", dim), cut(strings.Join(calls, ", "), p.room(11)))
 	}
 	if r.Answer != "" {
 		p.line("    %s %s", p.style("answer", dim), cut(word(head(r.Answer, 600)), p.room(11)))

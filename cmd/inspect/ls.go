@@ -17,7 +17,7 @@ import (
 
 // lsOptions are the flags of ls.
 type lsOptions struct {
-	exchanges, pinned                         bool
+	exchanges, pinned, follow                 bool
 	limit                                     int
 	model, dialect, outcome, tool, tag, since string
 }
@@ -36,6 +36,7 @@ Marks: * pinned, ~ still going on, ? calls are open and nobody went on,
 		Example: `  inspect ls
   inspect ls --model opus --since 2h
   inspect ls --tag good --json | jq '.[].name'
+  inspect ls --follow
   inspect ls --exchanges --outcome stream_error --limit 0`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error { return a.ls(c.Context(), &o) },
@@ -50,6 +51,7 @@ Marks: * pinned, ~ still going on, ? calls are open and nobody went on,
 	f.StringVar(&o.tag, "tag", "", "only runs with this tag")
 	f.StringVar(&o.since, "since", "", "only what happened since: 2h, 7d, 2026-03-01")
 	f.BoolVar(&o.pinned, "pinned", false, "only pinned runs")
+	f.BoolVarP(&o.follow, "follow", "f", false, "go on, with each run that is new or has changed")
 	return c
 }
 
@@ -70,7 +72,10 @@ func (a *app) ls(ctx context.Context, o *lsOptions) error {
 	}
 	defer db.Close()
 	a.tellWaiting()
-	if o.exchanges {
+	switch {
+	case o.follow:
+		return a.followRuns(ctx, db, o, since)
+	case o.exchanges:
 		return a.lsExchanges(ctx, db, o, since)
 	}
 	return a.lsRuns(ctx, db, o, since)
@@ -83,6 +88,9 @@ func (o *lsOptions) check() error {
 	if o.exchanges && (o.tool != "" || o.tag != "" || o.pinned) {
 		return errors.New("--tool, --tag and --pinned are about runs; leave --exchanges out")
 	}
+	if o.follow && o.exchanges {
+		return errors.New(`--follow is about runs; "inspect tail" follows exchanges`)
+	}
 	return errors.Join(oneOf("--dialect", o.dialect, dialects), oneOf("--outcome", o.outcome, outcomes))
 }
 
@@ -92,6 +100,12 @@ func (o *lsOptions) more() int {
 		return 0
 	}
 	return o.limit + 1
+}
+
+// runFilter is what is asked for of runs.
+func (o *lsOptions) runFilter(since time.Time) transcript.RunFilter {
+	return transcript.RunFilter{Model: o.model, Dialect: transcript.Dialect(o.dialect), Outcome: transcript.Outcome(o.outcome),
+		Tool: o.tool, Tag: o.tag, Since: since, Pinned: o.pinned, Limit: o.more()}
 }
 
 // newest leaves the newest of a list, newest first, and puts them in order.
@@ -105,8 +119,7 @@ func newest[T any](a *app, list []T, limit int) []T {
 }
 
 func (a *app) lsRuns(ctx context.Context, r transcript.Reader, o *lsOptions, since time.Time) error {
-	rows, err := view.Runs(ctx, r, transcript.RunFilter{Model: o.model, Dialect: transcript.Dialect(o.dialect), Outcome: transcript.Outcome(o.outcome),
-		Tool: o.tool, Tag: o.tag, Since: since, Pinned: o.pinned, Limit: o.more()}, time.Now())
+	rows, err := view.Runs(ctx, r, o.runFilter(since), time.Now())
 	if err != nil {
 		return err
 	}
@@ -162,7 +175,9 @@ func oneOf(flag, value string, known []string) error {
 
 // printRuns prints a table of runs. What names a run comes last: it takes the
 // room that the other columns leave.
-func (a *app) printRuns(rows []view.RunRow) error {
+func (a *app) printRuns(rows []view.RunRow) error { return a.runTable(rows).print() }
+
+func (a *app) runTable(rows []view.RunRow) *table {
 	p := a.printer(false)
 	t := a.table("run", "mark", "started", "took", "model", "agents", "steps", "calls", "errors", "in", "out", "tags", "name")
 	t.narrow = []string{"agents", "out", "calls", "took", "in", "tags", "started"}
@@ -185,7 +200,7 @@ func (a *app) printRuns(rows []view.RunRow) error {
 		t.row(p.style(r.Ref(), bold), p.sign(r), a.time(r.StartedAt), a.took(r.DurationMS), modelsOf(r), agents, strconv.Itoa(r.Counts.Steps),
 			calls, p.style(errs, red), in, out, word(strings.Join(r.Tags, ",")), visible(r.Name))
 	}
-	return t.print()
+	return t
 }
 
 // sign says in a character what is special about a run; in a pipe in a word.

@@ -125,6 +125,7 @@ type table struct {
 	narrow []string // columns to leave out on a narrow terminal, first ones first
 	right  []string // columns of numbers
 	last   int      // how much room the last column should have
+	bare   bool     // the header was printed before
 }
 
 func (a *app) table(header ...string) *table { return &table{app: a, header: header, last: lastColumn} }
@@ -138,7 +139,10 @@ func (t *table) row(cells ...string) {
 
 func (t *table) print() error {
 	if !t.app.terminal() {
-		for _, row := range append([][]string{t.header}, t.rows...) {
+		if !t.bare {
+			t.rows = append([][]string{t.header}, t.rows...)
+		}
+		for _, row := range t.rows {
 			if _, err := fmt.Fprintln(t.app.out, strings.Join(row, "\t")); err != nil {
 				return err
 			}
@@ -158,7 +162,9 @@ func (t *table) print() error {
 		tablewriter.WithPadding(tw.Padding{Left: "", Right: "  ", Overwrite: true}),
 		tablewriter.WithAlignment(align),
 		tablewriter.WithHeaderAutoFormat(tw.Off), tablewriter.WithRowAutoWrap(tw.WrapNone), tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{Global: tw.AlignLeft, PerColumn: align}))
-	out.Header(t.header)
+	if !t.bare {
+		out.Header(t.header)
+	}
 	for _, row := range t.rows {
 		if err := out.Append(row); err != nil {
 			return err

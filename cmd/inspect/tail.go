@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -44,9 +43,6 @@ Exit status: 0 fine, 2 wrong usage, 3 not found.`,
 	return c
 }
 
-// pollEvery is how often the database is asked for what is new.
-const pollEvery = 300 * time.Millisecond
-
 func (a *app) tail(ctx context.Context, last int, once, full bool) error {
 	db, err := a.open()
 	if err != nil {
@@ -63,25 +59,6 @@ func (a *app) tail(ctx context.Context, last int, once, full bool) error {
 		after, err = t.since(ctx, after)
 		return err
 	})
-}
-
-// follow does something again and again until the context ends: that is how one
-// stops following, and no failure.
-func (a *app) follow(ctx context.Context, once bool, do func() error) error {
-	for {
-		err := do()
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err != nil || once {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(pollEvery):
-		}
-	}
 }
 
 // beforeLast gives the number of the exchange behind which the last n begin.
@@ -229,8 +206,4 @@ func (t *tailer) clip(text string, indent int) string {
 }
 
 // jsonLine writes a document on a line of its own.
-func (a *app) jsonLine(v any) error {
-	e := json.NewEncoder(a.out)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
-}
+func (a *app) jsonLine(v any) error { return newJSON(a.out).Encode(v) }

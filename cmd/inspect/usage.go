@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -123,21 +122,12 @@ func (a *app) modelTable(p *printer, name string, list []view.ModelStats) error 
 		t.row(cut(word(m.Name), 36), number(int64(m.Exchanges)), p.style(failed, red), a.zero(m.Calls), a.tokens(m.InputTotal), share, a.tokens(m.Output), a.dollars(m.CostUSD, m.LowerBound && m.CostUSD != nil),
 			a.took(m.P50), a.took(m.P95), a.took(m.TTFT50))
 	}
-	t.widen()
+	t.last = figureWidth
 	return t.print()
 }
 
-// widen adds an empty column on a terminal: the last one takes the room that is
-// left, and a figure needs none.
-func (t *table) widen() {
-	if !t.app.terminal() {
-		return
-	}
-	t.header = append(slices.Clone(t.header), "")
-	for i := range t.rows {
-		t.rows[i] = append(t.rows[i], "")
-	}
-}
+// figureWidth is how much room a last column of figures needs.
+const figureWidth = 10
 
 // zero writes a count; none is nothing to look at, but a figure in a pipe.
 func (a *app) zero(n int) string {
@@ -154,6 +144,6 @@ func (a *app) toolTable(p *printer, list []view.ToolStats) error {
 		s := &list[i]
 		t.row(cut(word(s.Name), 36), strconv.Itoa(s.Calls), p.style(a.zero(s.Errors), red), p.style(a.zero(s.Unanswered), red), a.took(s.P50), a.took(s.P95))
 	}
-	t.widen()
+	t.last = figureWidth
 	return t.print()
 }

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+// pollEvery is how often the database is asked for what is new.
+const pollEvery = 300 * time.Millisecond
+
+// follow does something again and again until the context ends: that is how one
+// stops following, and no failure.
+func (a *app) follow(ctx context.Context, once bool, do func() error) error {
+	for {
+		err := do()
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil || once {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pollEvery):
+		}
+	}
+}
+
+// followRuns lists runs, and then each that is new or has changed; with --json
+// each on a line of its own.
+func (a *app) followRuns(ctx context.Context, r transcript.Reader, o *lsOptions, since time.Time) error {
+	known := map[string]string{}
+	begun := false
+	return a.follow(ctx, false, func() error {
+		rows, err := view.Runs(ctx, r, o.runFilter(since), time.Now())
+		if err != nil {
+			return err
+		}
+		if o.limit > 0 {
+			rows = rows[:min(len(rows), o.limit)]
+		}
+		slices.Reverse(rows)
+		rows = slices.DeleteFunc(rows, func(v view.RunRow) bool {
+			now := fmt.Sprint(v.Status, v.Counts, v.Name, v.Tags, v.Pinned)
+			same := known[v.ID] == now
+			known[v.ID] = now
+			return same
+		})
+		if a.json {
+			for i := range rows {
+				if err := a.jsonLine(&rows[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if len(rows) == 0 {
+			return nil
+		}
+		t := a.runTable(rows)
+		t.bare, begun = begun, true
+		return t.print()
+	})
+}

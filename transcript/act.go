@@ -156,7 +156,7 @@ var volatile = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d([.,]\d+)?)
 
 // Steady gives a text without what programs write anew each time.
 func Steady(text string) string {
-	if strings.IndexAny(text, "-_") < 0 {
+	if !strings.ContainsAny(text, "-_") {
 		return text
 	}
 	return volatile.ReplaceAllString(text, "…")

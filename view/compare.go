@@ -93,12 +93,11 @@ func (c *Compared) leaves(first *Side, o DiffOptions) {
 // gistOf is what an act says in short: a call by name and arguments, else the
 // text.
 func gistOf(r *ActRef) string {
-	switch it := r.Item; {
-	case it.Kind == transcript.ToolCall:
-		return it.Name + " " + it.ArgumentsRaw
-	case it.Kind == transcript.System:
+	switch r.Item.Kind {
+	case transcript.ToolCall:
+		return r.Item.Name + " " + r.Item.ArgumentsRaw
+	case transcript.System:
 		return "system prompt"
-	default:
-		return it.Text
 	}
+	return r.Item.Text
 }

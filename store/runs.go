@@ -168,7 +168,7 @@ func (s *runSums) counts() error {
 	u := &row.usage
 	return s.each(`SELECT run, count(*), sum(side), sum(NOT own), count(DISTINCT agent), sum(own AND agent IS NOT NULL AND attempt <= 1),
 		max(0, sum(own AND NOT side AND outcome NOT IN ('ok', 'in_progress')) - sum(own AND attempt > 1)),
-		sum(iif(own, calls, 0)), min(started), max(ended),
+		sum(iif(own, calls, 0)), min(started), coalesce(max(iif(own, ended, NULL)), max(ended)),
 		sum(iif(own, input_total, NULL)), sum(iif(own, input_uncached, NULL)), sum(iif(own, cache_read, NULL)), sum(iif(own, cache_write, NULL)),
 		sum(iif(own, output, NULL)), sum(iif(own, reasoning, NULL)), sum(iif(own, total, NULL)),
 		min(coalesce(usage_complete, side OR outcome <> 'ok' OR NOT own))

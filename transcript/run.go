@@ -44,7 +44,7 @@ type RunSum struct {
 	Run
 	Marks     Marks
 	Topic     string    // what the first step is about, see Topic
-	EndedAt   time.Time // when the last exchange ended
+	EndedAt   time.Time // when the last exchange ended that is no replay, if there is one
 	Models    []string  // that answered, else that were asked; sorted
 	Agents    int
 	Steps     int

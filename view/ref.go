@@ -170,14 +170,40 @@ func findRun(ctx context.Context, r transcript.Reader, name string) (*transcript
 		return r.RunN(ctx, n)
 	}
 	back, _ := lastRef(name, "last")
-	list, err := r.Runs(ctx, transcript.RunFilter{Limit: back + 1})
-	if err != nil {
-		return nil, err
+	return nthLastRun(ctx, r, back)
+}
+
+// nthLastRun counts only runs that have a step, unless there are none: model
+// lists and the like are seldom what is meant.
+func nthLastRun(ctx context.Context, r transcript.Reader, back int) (*transcript.Run, error) {
+	const page = 20
+	var latest *transcript.Run // if none has a step
+	for before := int64(0); ; {
+		list, err := r.Runs(ctx, transcript.RunFilter{Before: before, Limit: page})
+		if err != nil {
+			return nil, err
+		}
+		if before == 0 && back == 0 && len(list) > 0 {
+			latest = &list[0].Run
+		}
+		for i := range list {
+			switch {
+			case list[i].Steps == 0:
+			case back == 0:
+				return &list[i].Run, nil
+			default:
+				back--
+			}
+		}
+		if len(list) < page {
+			break
+		}
+		before = list[len(list)-1].N
 	}
-	if len(list) <= back {
+	if latest == nil {
 		return nil, transcript.ErrNotFound
 	}
-	return &list[back].Run, nil
+	return latest, nil
 }
 
 func number(ref, prefix string) (int64, bool) {

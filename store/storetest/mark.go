@@ -135,7 +135,7 @@ func runSums(t *testing.T, s transcript.Store) {
 	same(t, "order", []int64{got[0].N, got[1].N}, []int64{2, 1})
 	same(t, "sum", got[1], transcript.RunSum{
 		Run:   transcript.Run{ID: run, N: 1, StartedAt: failed.StartedAt},
-		Topic: "do it", EndedAt: take.EndedAt, Models: []string{"gpt-5-1"}, Agents: 1, Steps: 2, Exchanges: 5, Side: 1, Takes: 1,
+		Topic: "do it", EndedAt: last.EndedAt, Models: []string{"gpt-5-1"}, Agents: 1, Steps: 2, Exchanges: 5, Side: 1, Takes: 1,
 		Calls: 1, Failed: 0, Errors: 1, Results: 1, Usage: &transcript.Usage{InputTotal: 30, Output: 5, Total: 35, Complete: true},
 		Last: transcript.LastStep{N: last.N, Outcome: transcript.OK},
 	})

@@ -116,7 +116,7 @@ func TestProxy_NeedsAndStripsToken(t *testing.T) {
 			return
 		}
 		seen <- m
-		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
 	})
 	g := newRig(t, up, func(o *recorder.Options) { o.Token = "T0KEN-s3cr3t" })
 	for request, want := range map[string]int{

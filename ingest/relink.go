@@ -115,7 +115,7 @@ func (r *relinker) one(e *transcript.Exchange, allow lenience) (bool, error) {
 }
 
 // addDependent adds what continues an exchange, and, if it is in another run
-// now, whatever is in the run that it was in.
+// now, whatever is in either: it may have gone on from this exchange, or may now.
 func (r *relinker) addDependent(id string, was *transcript.Link) error {
 	now, err := r.tx.Exchange(r.ctx, id)
 	if err != nil {
@@ -133,14 +133,18 @@ func (r *relinker) addDependent(id string, was *transcript.Link) error {
 	if was.Run == "" || now.Link.Run == was.Run {
 		return nil
 	}
-	var left []string
-	for e, err := range r.tx.Exchanges(r.ctx, transcript.Filter{Run: was.Run, Oldest: true}) {
+	return errors.Join(r.addRun(was.Run), r.addRun(now.Link.Run))
+}
+
+func (r *relinker) addRun(run string) error {
+	var ids []string
+	for e, err := range r.tx.Exchanges(r.ctx, transcript.Filter{Run: run, Oldest: true}) {
 		if err != nil {
 			return err
 		}
-		left = append(left, e.ID)
+		ids = append(ids, e.ID)
 	}
-	for _, id := range left {
+	for _, id := range ids {
 		if err := r.add(id); err != nil {
 			return err
 		}

@@ -256,7 +256,14 @@ func (sc *scenario) run(t *testing.T, api string, links *tally) {
 		if len(f) > 2 {
 			o.To = ids[f[2]]
 		}
-		if err := db.Update(ctx, func(tx transcript.Tx) error { return tx.PutOverride(&o) }); err != nil {
+		err := db.Update(ctx, func(tx transcript.Tx) error {
+			if o.Verb == "nothing" { // what was said is taken back
+				_, err := tx.DropOverride(o.Exchange)
+				return err
+			}
+			return tx.PutOverride(&o)
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := ingest.Relink(ctx, db, o.Exchange); err != nil {

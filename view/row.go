@@ -54,12 +54,6 @@ type Timing struct {
 	Chunks     [][2]float64 `json:"chunks,omitempty"` // offset in the wire body, ms
 }
 
-// Link says by what evidence an exchange hangs where it does.
-type Link struct {
-	By       string `json:"by"`
-	Evidence string `json:"evidence"`
-}
-
 // Ref is the short reference of an exchange.
 func (r *Row) Ref() string { return Ref(r.N) }
 
@@ -76,7 +70,7 @@ func NewRow(e *transcript.Exchange) Row {
 		Status: e.Status, Stream: e.Stream, Model: e.Model, ResponseModel: e.ResponseModel, Outcome: e.Outcome,
 		Complete: e.Complete, Lossy: e.Lossy, Error: e.Error, Usage: e.Usage, Preview: e.Preview,
 		Calls: e.Calls, Results: e.Results, Run: e.Link.Run, Parent: e.Link.Parent,
-		Link: Link{By: e.Link.By, Evidence: e.Link.Evidence}, Warnings: e.Warnings,
+		Link: newLink(&e.Link), Warnings: e.Warnings,
 		Timing: Timing{TTFBms: ms(e.Timing.FirstByte), TTFTms: ms(e.Timing.FirstToken), DurationMS: ms(e.Timing.Duration), Events: e.Timing.Events},
 	}
 	r.Side = e.Link.Side

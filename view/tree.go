@@ -134,7 +134,7 @@ func (r *Run) agent(n int, id string, known *transcript.Agent, list []*transcrip
 
 func newSideCall(e *transcript.Exchange) SideCall {
 	return SideCall{Exchange: e.ID, ExchangeN: e.N, StartedAt: e.StartedAt, Method: e.Method, URL: e.URL, Status: e.Status, Outcome: e.Outcome,
-		Model: cmp.Or(e.ResponseModel, e.Model), Preview: e.Preview, Usage: e.Usage, Link: Link{e.Link.By, e.Link.Evidence}}
+		Model: cmp.Or(e.ResponseModel, e.Model), Preview: e.Preview, Usage: e.Usage, Link: newLink(&e.Link)}
 }
 
 // growth puts the exchanges of an agent together to steps, and the steps to a
@@ -280,7 +280,7 @@ func (g *growth) step(t *twig, prefix string) *Step {
 	s := &Step{
 		N: t.step(), Ref: fmt.Sprintf("%s.%d", prefix, t.step()), Exchange: e.ID, ExchangeN: e.N, Outcome: e.Outcome, Complete: e.Complete,
 		StartedAt: t.attempts[0].StartedAt, Model: cmp.Or(e.ResponseModel, e.Model), Calls: e.Calls, Results: e.Results, Usage: e.Usage,
-		Tools: g.run.tools[e.ID], Preview: e.Preview, Link: Link{e.Link.By, e.Link.Evidence}, Parent: e.Link.Parent, exchange: e,
+		Tools: g.run.tools[e.ID], Preview: e.Preview, Link: newLink(&e.Link), Parent: e.Link.Parent, exchange: e,
 	}
 	if s.Tools == nil {
 		s.Tools = []string{}

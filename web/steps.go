@@ -200,6 +200,9 @@ func notesOf(t *view.Told) []note {
 	if by := s.Link.By; by != "" && by != transcript.ByHistory && by != transcript.ByAttempt {
 		add("dim by", "by "+strings.ReplaceAll(by, "_", " ")+": "+s.Link.Evidence)
 	}
+	for _, turn := range s.Link.Turns() {
+		add("warn", turn)
+	}
 	if c.System {
 		add("warn", "The system prompt is another one than in the step before.")
 	}

@@ -61,6 +61,9 @@ func (s *stepPrinter) context() {
 	if by := step.Link.By; by != "" && by != transcript.ByHistory && by != transcript.ByAttempt && (step.N > 1 || by != transcript.ByPrompt && by != transcript.BySession && by != transcript.ByLabel) {
 		s.note(join([]string{"by " + strings.ReplaceAll(by, "_", " "), word(step.Link.Evidence)}), dim)
 	}
+	for _, turn := range step.Link.Turns() {
+		s.note("! "+word(turn), yellow)
+	}
 	if len(c.Tools) > 0 {
 		s.row(noBar, s.style(cut("tools "+word(strings.Join(c.Tools, ", ")), s.room(gutterWidth)), dim))
 	}

@@ -170,6 +170,9 @@ func (p *treePrinter) step(s *view.Step) knot {
 	}
 	if p.evidence && s.Link.By != "" {
 		facts = append(facts, strings.ReplaceAll(s.Link.By, "_", " ")+": "+word(s.Link.Evidence))
+		for _, turn := range s.Link.Turns() {
+			facts = append(facts, word(turn))
+		}
 	}
 	k.text = join(facts)
 	for _, a := range p.run.Agents {

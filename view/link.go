@@ -1,0 +1,73 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// Link says by what evidence an exchange hangs where it does.
+type Link struct {
+	By       string             `json:"by"`
+	Evidence string             `json:"evidence"`
+	Change   *transcript.Change `json:"change,omitempty"` // against what it continues; nil if it just goes on
+}
+
+func newLink(l *transcript.Link) Link {
+	link := Link{By: l.By, Evidence: l.Evidence}
+	if c := l.Change; c.Handoff || c.Compacted || c.Rewritten || c.System || c.Tools || c.Model != "" || c.Dialect != "" || c.Upstream != "" {
+		link.Change = &c
+	}
+	return link
+}
+
+// Turns tells in words where a run changes hands or course; nothing for a step
+// that just goes on. Changed prompts, tools and items are told by the step.
+func (l *Link) Turns() []string {
+	c := l.Change
+	if c == nil {
+		return nil
+	}
+	var told []string
+	passed := fmt.Sprintf("%s passed on, %s dropped, %s added", amount(c.Passed), amount(c.Dropped), amount(c.Added))
+	switch {
+	case c.Handoff:
+		told = append(told, "hand-off to another agent: "+passed)
+	case c.Compacted:
+		told = append(told, "compacted, a summary stands for the history: "+passed)
+	case c.Rewritten:
+		told = append(told, "history edited: "+passed)
+	}
+	for _, was := range []struct{ what, before string }{{"model", c.Model}, {"API", c.Dialect}, {"upstream", c.Upstream}} {
+		if was.before != "" {
+			told = append(told, was.what+" changed, was "+was.before)
+		}
+	}
+	return told
+}
+
+func amount(l transcript.Load) string {
+	if l.Items == 0 && l.Bytes == 0 {
+		return "nothing"
+	}
+	var parts []string
+	for _, n := range []struct {
+		count int
+		one   string
+	}{{l.Messages, "message"}, {l.Results, "tool result"}} {
+		if n.count == 1 {
+			parts = append(parts, "1 "+n.one)
+		} else if n.count > 1 {
+			parts = append(parts, fmt.Sprintf("%d %ss", n.count, n.one))
+		}
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "text")
+	}
+	about := fmt.Sprintf(" (%d B", l.Bytes)
+	if l.Tokens > 0 {
+		about += fmt.Sprintf(", about %d tokens", l.Tokens)
+	}
+	return strings.Join(parts, ", ") + about + ")"
+}

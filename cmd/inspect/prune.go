@@ -244,7 +244,10 @@ func (a *app) runPrune(ctx context.Context, db *store.DB, plan *store.Plan) erro
 		return err
 	}
 	if a.json {
-		return a.printJSON(map[string]any{"dry_run": false, "exchanges": did.Exchanges, "of": plan.Total, "bytes": did.Before - did.After, "size": did.After, "file": did.File})
+		return a.printJSON(map[string]any{"dry_run": false, "exchanges": did.Exchanges, "of": plan.Total, "bytes": did.Before - did.After, "size": did.After, "file": did.File, "pinned": plan.Pinned})
+	}
+	if plan.Pinned > 0 {
+		fmt.Fprintf(a.err, "inspect: %s exchange%s of pinned runs left; inspect unpin lets them go\n", number(plan.Pinned), plural(int(plan.Pinned)))
 	}
 	if did.File > did.After {
 		fmt.Fprintf(a.err, "inspect: the file still has %s; it shrinks when nobody reads what was there before\n", size(int(did.File)))

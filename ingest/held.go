@@ -131,7 +131,17 @@ func (k *linker) holder(id string) (*transcript.Exchange, error) {
 	if id == "" {
 		return nil, nil
 	}
-	places, err := k.tx.Clues(clueOf("item", id), candidates)
+	found, err := k.clued("item", id)
+	if err != nil {
+		return nil, err
+	}
+	best, _, err := k.choose(found)
+	return best, err
+}
+
+// clued gives the exchanges that left that clue, latest first.
+func (k *linker) clued(kind, value string) ([]*transcript.Exchange, error) {
+	places, err := k.tx.Clues(clueOf(kind, value), candidates)
 	if err != nil {
 		return nil, err
 	}
@@ -143,8 +153,7 @@ func (k *linker) holder(id string) (*transcript.Exchange, error) {
 		}
 		found = append(found, e)
 	}
-	best, _, err := k.choose(found)
-	return best, err
+	return found, nil
 }
 
 // afterAnswer is the place in the chain of the first item behind i that an

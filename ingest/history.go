@@ -139,17 +139,9 @@ func (k *linker) near(list []*transcript.Exchange, parent *transcript.Exchange) 
 // byChoice finds the answer one of whose further choices ends the first n items.
 func (k *linker) byChoice(n int) (*transcript.Exchange, error) {
 	node := k.nodes[n-1]
-	places, err := k.tx.Clues(clueOf("choice", string(node[:])), candidates)
+	found, err := k.clued("choice", string(node[:]))
 	if err != nil {
 		return nil, err
-	}
-	var found []*transcript.Exchange
-	for _, p := range places {
-		e, err := k.tx.Exchange(k.ctx, p.Exchange)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, e)
 	}
 	return k.take(found, n, transcript.ByChoice, "history and another of its choices")
 }

@@ -200,31 +200,9 @@ func (w *walker) large(code string, at spot, it *transcript.Item, what string, b
 // base64In gives the length of the longest run of base64 that is data, 0 if
 // there is none.
 func base64In(s string) int {
-	if len(s) < longBase64 {
-		return 0
-	}
-	longest, start := 0, 0
-	var upper, lower, digit bool
-	for i := 0; i <= len(s); i++ {
-		if i < len(s) {
-			switch c := s[i]; {
-			case c >= 'a' && c <= 'z':
-				lower = true
-				continue
-			case c >= 'A' && c <= 'Z':
-				upper = true
-				continue
-			case c >= '0' && c <= '9':
-				digit = true
-				continue
-			case c == '+', c == '/', c == '=', c == '-', c == '_':
-				continue
-			}
-		}
-		if i-start >= longBase64 && i-start > longest && upper && lower && digit {
-			longest = i - start
-		}
-		start, upper, lower, digit = i+1, false, false, false
+	longest := 0
+	for start, end := range transcript.Base64Runs(s, longBase64) {
+		longest = max(longest, end-start)
 	}
 	return longest
 }

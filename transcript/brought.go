@@ -163,49 +163,6 @@ func NameTools(ctx context.Context, r Reader, e *Exchange, brought []Brought) er
 	return nil
 }
 
-const (
-	longBase64 = 512 // so long a run of its characters is data, not text
-	keptBase64 = 64  // what stays of one at either end
-)
-
-// WithoutBase64 gives a text without the middle of its long runs of base64:
-// nobody looks for that, and an index of it would be as large as the data.
-func WithoutBase64(s string) string {
-	if len(s) < longBase64 {
-		return s
-	}
-	var out strings.Builder
-	done, start := 0, 0
-	var upper, lower, digit bool
-	for i := 0; i <= len(s); i++ {
-		if i < len(s) {
-			switch c := s[i]; {
-			case c >= 'a' && c <= 'z':
-				lower = true
-				continue
-			case c >= 'A' && c <= 'Z':
-				upper = true
-				continue
-			case c >= '0' && c <= '9':
-				digit = true
-				continue
-			case c == '+', c == '/', c == '=', c == '-', c == '_':
-				continue
-			}
-		}
-		if i-start >= longBase64 && upper && lower && digit {
-			out.WriteString(s[done : start+keptBase64])
-			out.WriteString("…")
-			done = i - keptBase64
-		}
-		start, upper, lower, digit = i+1, false, false, false
-	}
-	if done == 0 {
-		return s
-	}
-	return out.String() + s[done:]
-}
-
 // unescape undoes the escapes of JSON strings wherever they stand.
 func unescape(s string) string {
 	var b strings.Builder

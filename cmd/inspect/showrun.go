@@ -154,12 +154,7 @@ func (p *runPrinter) agent(a *view.Agent) error {
 		return err
 	}
 	for _, s := range a.Steps {
-		told, err := p.teller.Tell(s)
-		if err != nil {
-			return err
-		}
-		p.told(told)
-		if err := p.under(told); err != nil {
+		if err := p.tell(s); err != nil {
 			return err
 		}
 		if err := p.branches(a, s.N); err != nil {
@@ -167,6 +162,16 @@ func (p *runPrinter) agent(a *view.Agent) error {
 		}
 	}
 	return nil
+}
+
+// tell prints a step and the agents that its calls started.
+func (p *runPrinter) tell(s *view.Step) error {
+	told, err := p.teller.Tell(s)
+	if err != nil {
+		return err
+	}
+	p.told(told)
+	return p.under(told)
 }
 
 // evidenceWord says in words by what an agent was found.
@@ -241,12 +246,7 @@ func (p *runPrinter) branches(a *view.Agent, after int) error {
 		}
 		err := p.nested(func() error {
 			for _, s := range b.Steps {
-				told, err := p.teller.Tell(s)
-				if err != nil {
-					return err
-				}
-				p.told(told)
-				if err := p.under(told); err != nil {
+				if err := p.tell(s); err != nil {
 					return err
 				}
 			}

@@ -36,7 +36,7 @@ var outcomes = []transcript.Outcome{transcript.OK, transcript.HTTPError, transcr
 func ParseQuery(text string, now time.Time) (transcript.SearchQuery, error) {
 	var q transcript.SearchQuery
 	var rest strings.Builder
-	filtered := false
+	given := map[string]bool{}
 	for len(text) > 0 {
 		end := strings.IndexAny(text, " \t\n")
 		if end < 0 {
@@ -49,14 +49,21 @@ func ParseQuery(text string, now time.Time) (transcript.SearchQuery, error) {
 			text = text[end:]
 			continue
 		}
-		if err := setFilter(&q, name, value, now); err != nil {
-			return q, err
+		err := setFilter(&q, name, value, now)
+		if err == nil && given[name] {
+			err = fmt.Errorf("there is a %s: already", name)
 		}
-		filtered = true
+		if err != nil {
+			return q, fmt.Errorf("%q: %w: %w", name+":"+value, ErrBadQuery, err)
+		}
+		given[name] = true
 		text = strings.TrimLeft(text[end:], " \t\n")
 	}
-	if q.Text = rest.String(); filtered {
+	if q.Text = rest.String(); len(given) > 0 {
 		q.Text = strings.TrimSpace(q.Text)
+	}
+	if given["after"] && given["before"] && !q.After.Before(q.Before) {
+		return q, fmt.Errorf("%w: after: is not earlier than before:", ErrBadQuery)
 	}
 	return q, nil
 }
@@ -106,10 +113,7 @@ func setFilter(q *transcript.SearchQuery, name, value string, now time.Time) (er
 		}
 		err = fmt.Errorf("filters are %s", strings.Join(known, " "))
 	}
-	if err != nil {
-		return fmt.Errorf("%q: %w: %w", name+":"+value, ErrBadQuery, err)
-	}
-	return nil
+	return err
 }
 
 func parseStatus(s string) ([2]int, error) {

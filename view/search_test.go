@@ -375,7 +375,7 @@ func TestParseQuery(t *testing.T) {
 			t.Errorf("%q: %v (-want +got):\n%s", query, err, diff)
 		}
 	}
-	for _, query := range []string{"colour:red", "is:fine", "status:abc", "status:9xx", "outcome:x", "after:soon", "x before:-2h"} {
+	for _, query := range []string{"colour:red", "is:fine", "status:abc", "status:9xx", "outcome:x", "after:soon", "x before:-2h", "status:429 x status:500", "after:2h before:3h"} {
 		if _, err := view.ParseQuery(query, now); !errors.Is(err, view.ErrBadQuery) {
 			t.Errorf("%q: %v, want ErrBadQuery", query, err)
 		}

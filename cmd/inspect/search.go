@@ -40,7 +40,7 @@ A query of filters alone lists all items that pass them.`,
 				return usageError{fmt.Errorf("--limit is %d, must be 0 (all) or more", s.Limit)}
 			}
 			if err := oneOf("--sort", sort, []string{"newest", "best"}); err != nil {
-				return err
+				return usageError{err}
 			}
 			text, words := strings.Join(args, " "), s.Words
 			if literal {

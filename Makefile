@@ -2,12 +2,14 @@
 # nomsgpack: a codec that gin brings along and nobody here needs, a quarter of the program
 TAGS := sqlite_fts5,nomsgpack
 GO   := go
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
+LDFLAGS := -X github.com/retake-debugger/retake/cmd/internal/workspace.version=$(VERSION)
 
 .PHONY: build demo test check bench fuzz clean
 
 build:
 	@mkdir -p bin
-	$(GO) build -tags $(TAGS) -o bin/ ./cmd/recorder ./cmd/inspect
+	$(GO) build -tags $(TAGS) -ldflags "$(LDFLAGS)" -o bin/ ./cmd/recorder ./cmd/inspect
 
 demo: build
 	@$(GO) build -o bin/demo ./examples/demo

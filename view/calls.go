@@ -99,7 +99,7 @@ var CallOrders = []string{"step", "tool", "bytes", "latency", "state"}
 func SortCalls(list []Call, by string) error {
 	var compare func(a, b Call) int
 	switch by {
-	case "step":
+	case "step", "":
 		return nil
 	case "tool":
 		compare = func(a, b Call) int { return strings.Compare(a.Name, b.Name) }

@@ -3,6 +3,7 @@ package view
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/retake-debugger/retake/transcript"
@@ -118,9 +119,20 @@ func nameOf(s *transcript.RunSum) (name, by string) {
 	case s.Marks.Name != "":
 		return s.Marks.Name, "user"
 	case s.Name != "":
-		return s.Name, "command"
+		return commandOf(s.Name), "command"
 	}
 	return s.Topic, "message"
+}
+
+// commandOf is what a label says of a command: the moment behind it only keeps two
+// runs of it apart.
+func commandOf(label string) string {
+	if at := strings.LastIndex(label, " @ "); at > 0 {
+		if _, err := time.Parse(time.RFC3339Nano, label[at+len(" @ "):]); err == nil {
+			return label[:at]
+		}
+	}
+	return label
 }
 
 func statusOf(s *transcript.RunSum, now time.Time) Status {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/retake-debugger/retake/cmd/internal/mistake"
 	"github.com/retake-debugger/retake/cmd/internal/workspace"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/store"
@@ -18,10 +19,12 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// Exit statuses. They are part of the interface.
+// Exit statuses, the same for all commands. They are part of the interface: a list
+// or a search that nothing fits is fine, a reference or a file that is not there is
+// not found.
 const (
 	exitOK       = 0
-	exitFindings = 1 // something is wrong with what was inspected
+	exitFindings = 1 // findings, differences, damage; or the work could not be done
 	exitUsage    = 2
 	exitNotFound = 3
 )
@@ -100,11 +103,12 @@ before it; r12.3 its third step, r12/a2.3 that of its second agent. x12 is an
 exchange, x:last the latest; t4 what a replay sent. A unique part of an id works
 too.
 
-Exit status: 0 fine, 1 something was found to be wrong, 2 wrong usage,
-3 not found.`,
+Exit status, of all commands: 0 fine, also where a list or a search finds nothing;
+1 findings, differences or damage, or the work could not be done; 2 wrong usage;
+3 what a reference or a file name means is not there.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError{fmt.Errorf("unknown command %q; see %q", args[0], c.CommandPath()+" --help")}
+				return usageError{mistake.Command(c, args[0])}
 			}
 			return nil
 		},
@@ -118,9 +122,8 @@ Exit status: 0 fine, 1 something was found to be wrong, 2 wrong usage,
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w; see %q", err, c.CommandPath()+" --help")}
-	})
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError{mistake.Flag(c, err)} })
+	root.SetHelpCommand(mistake.Help(func(err error) error { return usageError{err} }))
 	root.PersistentFlags().StringVar(&a.db, "db", "", "database file (default $RETAKE_DB, else $XDG_DATA_HOME/retake/retake.db)")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document")
 	root.PersistentFlags().StringVar(&a.pricesFile, "prices", "", "your own prices (default $RETAKE_PRICES, else $XDG_CONFIG_HOME/retake/prices.json)")
@@ -132,11 +135,8 @@ Exit status: 0 fine, 1 something was found to be wrong, 2 wrong usage,
 // arguments turns a mistake in the number of arguments into a usage error.
 func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		if err := check(c, args); err != nil {
-			if len(args) > 0 && check(c, nil) == nil {
-				err = fmt.Errorf("unexpected argument %q", args[len(args)-1])
-			}
-			return usageError{fmt.Errorf("%w; see %q", err, c.CommandPath()+" --help")}
+		if check(c, args) != nil {
+			return usageError{mistake.Arguments(c, args, check)}
 		}
 		return nil
 	}
@@ -148,7 +148,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.Is(err, transcript.ErrDamaged):
 		return exitFindings
-	case errors.Is(err, transcript.ErrNotFound), errors.Is(err, replay.ErrNoResult):
+	case errors.Is(err, transcript.ErrNotFound), errors.Is(err, replay.ErrNoResult), errors.Is(err, fs.ErrNotExist):
 		return exitNotFound
 	}
 	return exitFindings
@@ -172,7 +172,21 @@ func explain(err error) string {
 	case errors.Is(err, store.ErrNewerSchema):
 		return err.Error() + "; a newer version of this program wrote it: update inspect"
 	}
+	if file := (*fs.PathError)(nil); errors.As(err, &file) {
+		return aboutFile(file)
+	}
 	return err.Error()
+}
+
+// aboutFile says what is wrong with a file.
+func aboutFile(err *fs.PathError) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Sprintf("no file %q", err.Path)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Sprintf("%q: this user may not %s it", err.Path, err.Op)
+	}
+	return fmt.Sprintf("%s %q: %v", err.Op, err.Path, err.Err)
 }
 
 // firstStep gives the reference of a step of the run that an error names.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/retake-debugger/retake/cmd/internal/mistake"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -59,7 +60,7 @@ func (a *app) calls(ctx context.Context, o *callsOptions, args []string) error {
 	if a.json && o.csv {
 		return usageError{errors.New("give --json or --csv, not both")}
 	}
-	if err := view.SortCalls(nil, o.sort); err != nil {
+	if err := mistake.OneOf("--sort", o.sort, view.CallOrders); err != nil {
 		return usageError{err}
 	}
 	db, err := a.open()
@@ -81,10 +82,22 @@ func (a *app) calls(ctx context.Context, o *callsOptions, args []string) error {
 	case o.csv:
 		return a.callsCSV(list)
 	case len(list) == 0:
-		fmt.Fprintln(a.err, "inspect: no such calls")
-		return nil
+		return a.noCalls(o)
 	}
 	return a.printCalls(list)
+}
+
+// noCalls says why a table of calls is empty.
+func (a *app) noCalls(o *callsOptions) error {
+	switch {
+	case o.ID != "":
+		fmt.Fprintf(a.err, "inspect: no call whose id holds %q\n", o.ID)
+	case o.CallFilter != view.CallFilter{}:
+		fmt.Fprintln(a.err, "inspect: no call fits the filter")
+	default:
+		fmt.Fprintln(a.err, "inspect: no tool calls")
+	}
+	return nil
 }
 
 // runsLookedAt bounds how many runs are shown that made a call of some id.
@@ -95,9 +108,6 @@ func (a *app) callsOf(ctx context.Context, r transcript.Reader, o *callsOptions,
 		ids, err := view.RunsWithCall(ctx, r, o.ID, runsLookedAt)
 		if err != nil {
 			return nil, err
-		}
-		if len(ids) == 0 {
-			return nil, notFound(fmt.Sprintf("no call whose id holds %q", o.ID))
 		}
 		list := []view.Call{}
 		for _, id := range ids {

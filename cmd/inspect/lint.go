@@ -132,7 +132,7 @@ func (a *app) lintFile(o lintOptions) ([]lint.Finding, error) {
 	if o.file != "-" {
 		f, err := os.Open(o.file)
 		if errors.Is(err, os.ErrNotExist) {
-			return nil, notFound(err.Error())
+			return nil, notFound(fmt.Sprintf("no file %q", o.file))
 		}
 		if err != nil {
 			return nil, err

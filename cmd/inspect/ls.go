@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/retake-debugger/retake/cmd/internal/mistake"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -91,7 +92,10 @@ func (o *lsOptions) check() error {
 	if o.follow && o.exchanges {
 		return errors.New(`--follow is about runs; "inspect tail" follows exchanges`)
 	}
-	return errors.Join(oneOf("--dialect", o.dialect, dialects), oneOf("--outcome", o.outcome, outcomes))
+	if err := mistake.OneOf("--dialect", o.dialect, dialects); err != nil {
+		return err
+	}
+	return mistake.OneOf("--outcome", o.outcome, outcomes)
 }
 
 // more is the limit to ask for, to know whether there are more.
@@ -164,14 +168,6 @@ var (
 	outcomes = []string{string(transcript.OK), string(transcript.HTTPError), string(transcript.StreamError), string(transcript.UpstreamReset),
 		string(transcript.ClientDisconnect), string(transcript.RecorderCrashed), string(transcript.RecorderStopped)}
 )
-
-// oneOf refuses a value that can never fit.
-func oneOf(flag, value string, known []string) error {
-	if value == "" || slices.Contains(known, value) {
-		return nil
-	}
-	return fmt.Errorf("%s %q: want one of %s", flag, value, strings.Join(known, ", "))
-}
 
 // printRuns prints a table of runs. What names a run comes last: it takes the
 // room that the other columns leave.

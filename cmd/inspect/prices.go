@@ -32,8 +32,11 @@ func (a *app) prices() (*pricing.Table, error) {
 	if errors.Is(err, fs.ErrNotExist) && !must {
 		return table, nil
 	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, notFound(fmt.Sprintf("no file %q with prices; --prices and $RETAKE_PRICES name one", path))
+	}
 	if err != nil {
-		return nil, usageError{err}
+		return nil, err
 	}
 	defer f.Close()
 	if err := table.Override(f); err != nil {

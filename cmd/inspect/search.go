@@ -9,6 +9,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
 
+	"github.com/retake-debugger/retake/cmd/internal/mistake"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -39,7 +40,7 @@ A query of filters alone lists all items that pass them.`,
 			if s.Limit < 0 {
 				return usageError{fmt.Errorf("--limit is %d, must be 0 (all) or more", s.Limit)}
 			}
-			if err := oneOf("--sort", sort, []string{"newest", "best"}); err != nil {
+			if err := mistake.OneOf("--sort", sort, []string{"newest", "best"}); err != nil {
 				return usageError{err}
 			}
 			text, words := strings.Join(args, " "), s.Words
@@ -91,7 +92,7 @@ func (a *app) printFound(found *view.Found, s view.Search) error {
 		}
 	}
 	if len(found.Hits) == 0 {
-		return notFound("nothing found")
+		fmt.Fprintln(a.err, "inspect: nothing found")
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"time"
 
@@ -32,9 +31,9 @@ func newWeb(a *app) *cobra.Command {
 			}
 			defer db.Close()
 			log := workspace.Logger(a.err, "text")
-			l, err := net.Listen("tcp", listen)
+			l, err := workspace.Listen(listen)
 			if err != nil {
-				return fmt.Errorf("listen: %w", err)
+				return fmt.Errorf("%w; --listen takes another address", err)
 			}
 			server := &http.Server{
 				Handler:           web.New(web.Options{Reader: db, AllowHosts: hosts, Token: token, Log: log, Now: time.Now}),

@@ -12,14 +12,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/retake-debugger/retake/cmd/internal/mistake"
 	"github.com/retake-debugger/retake/cmd/internal/workspace"
 )
 
-// Exit statuses of recorder itself. "recorder run" exits as its command does.
+// Exit statuses of recorder itself. "recorder run" exits as its command does, and
+// as shells do where it cannot be started.
 const (
-	exitOK      = 0
-	exitTrouble = 1
-	exitUsage   = 2
+	exitOK            = 0
+	exitTrouble       = 1
+	exitUsage         = 2
+	exitNotExecutable = 126
+	exitNoCommand     = 127
 )
 
 // memoryAim is what Go's part of the memory is kept to by collecting more often,
@@ -37,6 +41,12 @@ func main() {
 type usageError struct{ error }
 
 func (u usageError) Unwrap() error { return u.error }
+
+// commandError says why a command cannot be started; status is what shells exit with.
+type commandError struct {
+	error
+	status int
+}
 
 // exitError ends recorder with the status of the command that it ran.
 type exitError int
@@ -58,8 +68,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 		return int(exit)
 	}
 	fmt.Fprintln(stderr, "recorder: "+err.Error())
-	if errors.As(err, new(usageError)) {
+	var command commandError
+	switch {
+	case errors.As(err, new(usageError)):
 		return exitUsage
+	case errors.As(err, &command):
+		return command.status
 	}
 	return exitTrouble
 }
@@ -83,7 +97,10 @@ Without --upstream the well-known providers are there by name (/openai,
 
 Credentials are passed on and never stored. Ctrl-C waits for what is in flight and
 leaves a clean database; a second one stops at once. Read it with inspect, or in
-the viewer (--web).`,
+the viewer (--web).
+
+Exit status: 0 stopped, 1 it cannot record, 2 wrong usage; of run that of the
+command.`,
 		Example: `  recorder
   recorder --upstream http://127.0.0.1:8000 --db run.db
   recorder --upstream local=http://127.0.0.1:8000 --upstream openai=https://api.openai.com
@@ -94,9 +111,8 @@ the viewer (--web).`,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 		RunE:              func(c *cobra.Command, _ []string) error { return serve(c.Context(), o) },
 	}
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w; see %q", err, c.CommandPath()+" --help")}
-	})
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError{mistake.Flag(c, err)} })
+	root.SetHelpCommand(mistake.Help(func(err error) error { return usageError{err} }))
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	o.flags(root.PersistentFlags())
 	root.AddCommand(newRun(o))
@@ -104,8 +120,11 @@ the viewer (--web).`,
 }
 
 func noArguments(c *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usageError{fmt.Errorf("unknown command %q; to record a command: recorder run -- %s", args[0], args[0])}
+	switch {
+	case len(args) == 0:
+		return nil
+	case len(mistake.Closest(args[0], []string{"run", "help"})) > 0:
+		return usageError{mistake.Command(c, args[0])}
 	}
-	return nil
+	return usageError{fmt.Errorf("no command %q; to record a program: recorder run -- %s", args[0], args[0])}
 }

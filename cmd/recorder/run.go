@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -23,7 +24,9 @@ func newRun(o *options) *cobra.Command {
 		Short: "Run a command with its model calls recorded",
 		Long: `run starts COMMAND with the base-URL variables of the usual SDKs set to a
 recorder of its own, on a free port unless --listen is given. What it records is
-one run, named after the command. The exit status is that of COMMAND.
+one run, named after the command. The exit status is that of COMMAND,
+128 and the signal that ended it, 126 if it cannot be executed, 127 if there is no
+such command, 2 if run is used wrongly.
 
 Clients:
   OPENAI_BASE_URL, OPENAI_API_BASE   OpenAI SDKs, Codex, most OpenAI-compatible clients
@@ -69,9 +72,9 @@ func runCommand(ctx context.Context, o *options, args []string) error {
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
 
-	path, err := exec.LookPath(args[0])
+	path, err := find(args[0])
 	if err != nil {
-		return usageError{fmt.Errorf("find command: %w", err)}
+		return err
 	}
 	upstreams, err := o.runUpstreams()
 	if err != nil {
@@ -100,6 +103,18 @@ func runCommand(ctx context.Context, o *options, args []string) error {
 		return exitError(status)
 	}
 	return nil
+}
+
+// find gives the path of a command.
+func find(command string) (string, error) {
+	path, err := exec.LookPath(command)
+	switch {
+	case err == nil:
+		return path, nil
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, exec.ErrDot):
+		return "", commandError{fmt.Errorf("%q cannot be executed: it is no program, or this user may not", command), exitNotExecutable}
+	}
+	return "", commandError{fmt.Errorf("no command %q; is it installed, and in $PATH?", command), exitNoCommand}
 }
 
 // runUpstreams are those named by flags, else the well-known providers with
@@ -140,8 +155,8 @@ func await(ctx context.Context, cmd *exec.Cmd) (int, error) {
 	return 0, err
 }
 
-// label names the run after the program, and the script that it is given, and
-// the moment, so that no two are one. Other arguments may hold secrets.
+// label names the run after the program, and the script that it is given, and the
+// moment, so that no two are one. Other arguments may hold secrets.
 func label(args []string, at time.Time) string {
 	name := filepath.Base(args[0])
 	if len(args) > 1 && !strings.HasPrefix(args[1], "-") {

@@ -103,8 +103,8 @@ func (s *session) opened(ctx context.Context) error {
 
 func (s *session) listen(label string) error {
 	var err error
-	if s.proxyAt, err = net.Listen("tcp", s.options.listen); err != nil {
-		return fmt.Errorf("listen: %w; another recorder may be running, --listen takes another address", err)
+	if s.proxyAt, err = workspace.Listen(s.options.listen); err != nil {
+		return fmt.Errorf("%w; --listen takes another address", err)
 	}
 	if s.relay, err = s.newRelay(label); err != nil {
 		return errors.Join(err, s.proxyAt.Close())
@@ -114,8 +114,8 @@ func (s *session) listen(label string) error {
 	if s.options.web == "off" {
 		return nil
 	}
-	if s.viewerAt, err = net.Listen("tcp", s.options.web); err != nil {
-		s.log.Warn("no viewer: its address is taken, --web takes another; recording goes on", "error", err)
+	if s.viewerAt, err = workspace.Listen(s.options.web); err != nil {
+		s.log.Warn("no viewer: --web takes another address; recording goes on", "error", err)
 		return nil
 	}
 	s.viewer = &http.Server{Handler: http.HandlerFunc(s.serveViewer), ErrorLog: quiet(s.log), ReadHeaderTimeout: 10 * time.Second}

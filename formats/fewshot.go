@@ -1,172 +1,205 @@
 package formats
 
 import (
-	"bytes"
-	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"slices"
+	"strings"
 
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// FewShot writes a conversation as a messages array that can be put before a
-// real question: in the form of the Messages API for that dialect, else in that
-// of Chat Completions. System prompts and tool definitions are not part of it;
-// left names what else could not be carried.
-func FewShot(d transcript.Dialect, items []transcript.Item) (out []byte, left []string, err error) {
-	if d == transcript.Unknown {
-		return nil, nil, fmt.Errorf("write few-shot: no known dialect, so there is no transcript")
+// FewShot says how a conversation becomes an example to be put before a real
+// question.
+type FewShot struct {
+	As     string // "json" or "", "python", "markdown"
+	API    transcript.Dialect
+	Steps  []int // numbers of the answers that stay, from 1; nil: all
+	System bool  // keep system prompts
+	Words  bool  // tell calls and results in words, for use without tools
+}
+
+// Write writes a messages array in the form of the Messages API if API says so,
+// else in that of Chat Completions. Tool definitions are not part of it. Calls
+// without a result stay out: an example has to be whole. ErrUnfinished if the
+// answer failed or was cut.
+func (f FewShot) Write(w io.Writer, c *Conversation, lost *Losses) error {
+	if why := c.Unfinished(); why != "" {
+		return fmt.Errorf("%w: %s", ErrUnfinished, why)
 	}
-	w := fewShot{left: map[string]int{}}
-	add := w.chat
-	if d == transcript.Messages {
-		add = w.anthropic
+	list, err := f.chosen(answered(c.beats(lost), false, lost))
+	if err != nil {
+		return err
 	}
-	for i := range items {
-		add(&items[i])
+	if f.Words {
+		list = inWords(list, lost)
 	}
-	out, err = marshal(w.messages)
-	return out, w.leftOut(), err
-}
-
-type message struct {
-	Role       string     `json:"role"`
-	Content    any        `json:"content"`
-	ToolCalls  []chatCall `json:"tool_calls,omitempty"`
-	ToolCallID string     `json:"tool_call_id,omitempty"`
-}
-
-type chatCall struct {
-	ID       string `json:"id"`
-	Type     string `json:"type"`
-	Function struct {
-		Name      string `json:"name"`
-		Arguments string `json:"arguments"`
-	} `json:"function"`
-}
-
-type block struct {
-	Type      string          `json:"type"`
-	Text      string          `json:"text,omitempty"`
-	ID        string          `json:"id,omitempty"`
-	Name      string          `json:"name,omitempty"`
-	Input     json.RawMessage `json:"input,omitempty"`
-	ToolUseID string          `json:"tool_use_id,omitempty"`
-	Content   string          `json:"content,omitempty"`
-	IsError   bool            `json:"is_error,omitempty"`
-}
-
-type fewShot struct {
-	messages []*message
-	left     map[string]int
-	order    []string
-}
-
-func (w *fewShot) leave(what string) {
-	if w.left[what] == 0 {
-		w.order = append(w.order, what)
+	if f.As == "markdown" {
+		return exampleMarkdown(w, list, lost)
 	}
-	w.left[what]++
+	v := f.value(list, lost)
+	var text []byte
+	switch f.As {
+	case "", "json":
+		text, err = indented(v)
+	case "python":
+		text, err = pythonLiteral(v)
+		text = append([]byte("messages = "), text...)
+	default:
+		return fmt.Errorf("write few-shot: no form %q", f.As)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
 }
 
-func (w *fewShot) leftOut() []string {
-	out := make([]string, len(w.order))
-	for i, what := range w.order {
-		out[i] = fmt.Sprintf("%s (%d)", what, w.left[what])
+func (f FewShot) value(list []*beat, lost *Losses) any {
+	if f.API != transcript.Messages {
+		out := chatMessages(list, lost)
+		if out == nil {
+			out = []*message{}
+		}
+		return out
+	}
+	a := blockWriter{lost: lost}
+	system, messages := a.messages(list)
+	if !f.System {
+		if messages == nil {
+			messages = []*blockMessage{}
+		}
+		return messages
+	}
+	return struct {
+		System   string          `json:"system"`
+		Messages []*blockMessage `json:"messages"`
+	}{system, messages}
+}
+
+var errNoStep = errors.New("the conversation has no such step")
+
+// chosen leaves out system prompts, and the answers that are not wanted with
+// what a user said only before them; the first message of a user stays.
+func (f FewShot) chosen(list []*beat) ([]*beat, error) {
+	var out, said []*beat
+	answer, first := 0, true
+	for _, b := range list {
+		switch {
+		case b.role == "system":
+			if f.System {
+				out = append(out, b)
+			}
+		case b.role == "user":
+			if first {
+				out = append(out, b)
+			} else {
+				said = append(said, b)
+			}
+			first = false
+		default:
+			if answer++; f.Steps == nil || slices.Contains(f.Steps, answer) {
+				out = append(append(out, said...), b)
+			}
+			said = nil
+		}
+	}
+	for _, n := range f.Steps {
+		if n < 1 || n > answer {
+			return nil, fmt.Errorf("step %d of %d: %w", n, answer, errNoStep)
+		}
+	}
+	if f.Steps == nil {
+		out = append(out, said...)
+	}
+	return out, nil
+}
+
+// inWords turns calls and results into text.
+func inWords(list []*beat, lost *Losses) []*beat {
+	var out []*beat
+	for _, b := range list {
+		if b.role != "assistant" || len(b.results) == 0 {
+			out = append(out, b)
+			continue
+		}
+		said, got := &beat{role: "assistant"}, &beat{role: "user"}
+		call := 0
+		for i, it := range b.items {
+			if !isCall(it) {
+				said.put(it, b.message[i])
+				continue
+			}
+			said.put(text("assistant", fmt.Sprintf("I call %s with %s", it.Name, arguments(it))), fmt.Sprint("call", call))
+			if r := b.results[call]; r != nil {
+				leaveParts(r, lost)
+				verb := "gave"
+				if r.IsError {
+					verb = "failed with"
+				}
+				got.put(text("user", fmt.Sprintf("%s %s:\n%s", it.Name, verb, r.Text)), fmt.Sprint("result", call))
+			}
+			call++
+		}
+		out = append(out, said)
+		if len(got.items) > 0 {
+			merged := text("user", got.text())
+			got = &beat{role: "user"}
+			got.put(merged, "")
+			out = append(out, got)
+		}
+	}
+	return merge(out)
+}
+
+func text(role, s string) *transcript.Item {
+	return &transcript.Item{Kind: transcript.MessageItem, Role: role, Text: s}
+}
+
+// merge joins neighbours of one role.
+func merge(list []*beat) []*beat {
+	var out []*beat
+	for _, b := range list {
+		if n := len(out); n > 0 && out[n-1].role == b.role && len(out[n-1].results) == 0 && len(b.results) == 0 {
+			for i, it := range b.items {
+				out[n-1].put(it, b.message[i])
+			}
+			continue
+		}
+		out = append(out, b)
 	}
 	return out
 }
 
-// skipped tells whether an item has no place among the messages, and notes it
-// unless the format leaves its kind out by design.
-func (w *fewShot) skipped(it *transcript.Item) bool {
-	if len(it.Parts) > 0 {
-		w.leave("parts that are not text")
-	}
-	switch {
-	case it.Choice > 0:
-		w.leave("further choices")
-	case it.ServerSide:
-		w.leave("calls and results of tools that the provider ran")
-	case it.Kind == transcript.System, it.Kind == transcript.ToolDefinition:
-	case it.Kind == transcript.Reasoning:
-		w.leave("reasoning")
-	case it.Kind == transcript.MessageItem, it.Kind == transcript.ToolCall, it.Kind == transcript.ToolResult:
-		return false
-	default:
-		w.leave(fmt.Sprintf("items of kind %s", it.Kind))
-	}
-	return true
-}
-
-func (w *fewShot) last() *message {
-	if len(w.messages) == 0 {
-		return &message{}
-	}
-	return w.messages[len(w.messages)-1]
-}
-
-func (w *fewShot) chat(it *transcript.Item) {
-	if w.skipped(it) {
-		return
-	}
-	switch it.Kind {
-	case transcript.MessageItem:
-		w.messages = append(w.messages, &message{Role: it.Role, Content: it.Text})
-	case transcript.ToolCall:
-		m := w.last()
-		if m.Role != "assistant" {
-			m = &message{Role: "assistant"}
-			w.messages = append(w.messages, m)
+// exampleMarkdown writes an example as text to be pasted into a prompt.
+func exampleMarkdown(w io.Writer, list []*beat, lost *Losses) error {
+	var out strings.Builder
+	for _, b := range list {
+		for _, it := range b.items {
+			if isCall(it) || !leaveKind(it, lost) {
+				leaveParts(it, lost)
+			}
 		}
-		c := chatCall{ID: it.CallID, Type: "function"}
-		c.Function.Name, c.Function.Arguments = it.Name, arguments(it)
-		m.ToolCalls = append(m.ToolCalls, c)
-	case transcript.ToolResult:
-		if it.IsError {
-			w.leave("the error mark of results")
+		if b.text() == "" && len(b.calls()) == 0 {
+			continue
 		}
-		w.messages = append(w.messages, &message{Role: "tool", Content: it.Text, ToolCallID: it.CallID})
-	}
-}
-
-func (w *fewShot) anthropic(it *transcript.Item) {
-	if w.skipped(it) {
-		return
-	}
-	role, b := it.Role, block{Type: "text", Text: it.Text}
-	switch it.Kind {
-	case transcript.ToolCall:
-		role, b = "assistant", block{Type: "tool_use", ID: it.CallID, Name: it.Name, Input: json.RawMessage(arguments(it))}
-		if !json.Valid(b.Input) {
-			w.leave("arguments that are not JSON")
-			b.Input = json.RawMessage("{}")
+		fmt.Fprintf(&out, "### %s\n\n", map[string]string{"system": "System", "user": "User", "assistant": "Assistant"}[b.role])
+		if t := b.text(); t != "" {
+			out.WriteString(t + "\n\n")
 		}
-	case transcript.ToolResult:
-		role, b = "user", block{Type: "tool_result", ToolUseID: it.CallID, Content: it.Text, IsError: it.IsError}
+		calls := b.calls()
+		for _, call := range calls {
+			fmt.Fprintf(&out, "Call `%s`:\n\n%s\n", call.Name, fenced("json", arguments(call)))
+		}
+		for i, r := range b.results {
+			if r == nil {
+				continue
+			}
+			leaveParts(r, lost)
+			fmt.Fprintf(&out, "Result of `%s`%s:\n\n%s\n", calls[i].Name, map[bool]string{true: " (an error)"}[r.IsError], fenced("", r.Text))
+		}
 	}
-	m := w.last()
-	if m.Role != role {
-		m = &message{Role: role, Content: []block{}}
-		w.messages = append(w.messages, m)
-	}
-	m.Content = append(m.Content.([]block), b)
-}
-
-// arguments gives the arguments of a call; an empty text means no arguments.
-func arguments(it *transcript.Item) string {
-	if it.ArgumentsRaw == "" {
-		return "{}"
-	}
-	return it.ArgumentsRaw
-}
-
-func marshal(v any) ([]byte, error) {
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(out.Bytes(), "\n"), nil
+	_, err := io.WriteString(w, strings.TrimRight(out.String(), "\n")+"\n")
+	return err
 }

@@ -7,151 +7,191 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/retake-debugger/retake/formats"
-	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
-	"github.com/retake-debugger/retake/view"
 )
 
+// exportOptions are the flags of export.
+type exportOptions struct {
+	format, file, filter string
+	chunks               bool
+	maxTokens            int64
+	maxResult            int
+	as, api, steps       string
+	system, words        bool
+}
+
+// exportFormat is one that export writes.
+type exportFormat struct {
+	name, help string
+	write      func(x *exporting, w io.Writer) error
+}
+
+// exportFormats are all of them, in the order of the help.
+func exportFormats() []exportFormat {
+	return []exportFormat{
+		{"jsonl", "one exchange a line, as show --json prints it; all there are if\nnothing is named", (*exporting).jsonl},
+		{"raw-request", "the exact bytes of one request body, as they went over the wire", (*exporting).rawRequest},
+		{"raw-response", "the exact bytes of one response body", (*exporting).rawResponse},
+		{"openai-chat", "fine-tuning JSONL of Chat Completions: messages and tools", conversations(formats.OpenAIChat)},
+		{"openai-responses", "instructions, input and tools of the Responses API, JSONL", conversations(formats.OpenAIResponses)},
+		{"anthropic", "system, messages and tools of the Messages API, JSONL", conversations(formats.Anthropic)},
+		{"few-shot", "an example to be put before a real question: see --as, --api,\n--steps, --system, --words, --max-result", (*exporting).fewShot},
+		{"sharegpt", "conversations of from and value, JSONL", conversations(formats.ShareGPT)},
+		{"markdown", "to be read", conversations(formats.Markdown)},
+		{"html", "to be read: one page that loads and runs nothing", (*exporting).html},
+		{"har", "HTTP archive 1.2", (*exporting).har},
+		{"curl", "a shell script that sends one request again", request(formats.Curl)},
+		{"python", "the same in Python", request(formats.Python)},
+		{"go", "the same in Go", request(formats.GoProgram)},
+		{"otlp-json", "OpenTelemetry spans by the GenAI conventions", (*exporting).otlp},
+		{"csv", "the tool calls, for spreadsheets", (*exporting).csv},
+	}
+}
+
+func formatNames() string {
+	var names []string
+	for _, f := range exportFormats() {
+		names = append(names, f.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func formatHelp() string {
+	var out strings.Builder
+	for _, f := range exportFormats() {
+		fmt.Fprintf(&out, "  %-17s%s\n", f.name, strings.ReplaceAll(f.help, "\n", "\n"+strings.Repeat(" ", 19)))
+	}
+	return out.String()
+}
+
 func newExport(a *app) *cobra.Command {
-	var format, file string
-	var chunks bool
+	var o exportOptions
 	c := &cobra.Command{
 		Use:   "export [REF…]",
-		Short: "Write exchanges in another form",
-		Long: `export writes exchanges to standard output or a file.
+		Short: "Write runs and exchanges in another form",
+		Long: `export writes what is recorded to standard output or a file.
 
 Formats:
-  jsonl         one exchange a line, as show --json prints it; of a run all
-                of its exchanges; all there are if nothing is named
-  raw-request   the exact bytes of one request body, as they went over the wire
-  raw-response  the exact bytes of one response body
-  few-shot      the conversation as a messages array, to be put before a real
-                question: for an exchange of the Messages API in its form, else
-                in that of Chat Completions. System prompts and tool definitions
-                stay out; what else is left out is told on standard error`,
+` + formatHelp() + `
+Of a run, formats of conversations get the last step of each agent and branch,
+replays aside; formats of exchanges get all of them. Without a reference it is the
+latest run. --filter takes the words that "inspect search" knows: of the runs, or
+all exchanges, those that pass.
+
+What a format cannot carry is listed on standard error. Training data and examples
+have to be whole: what is unfinished is left out and told; pages are marked.
+Programs read the key from the environment; it is in no export.`,
 		Example: `  inspect export --format jsonl > all.jsonl
   inspect export x12 --format raw-request | sha256sum
-  inspect export x:last --format few-shot -o example.json`,
-		RunE: func(c *cobra.Command, args []string) error {
-			write, err := exporter(format, args, chunks)
-			if err != nil {
-				return err
-			}
-			db, err := a.open()
-			if err != nil {
-				return err
-			}
-			defer db.Close()
-			return a.writeTo(file, func(w io.Writer) error { return write(c.Context(), a, db, w) })
-		},
+  inspect export r12 --format html -o r12.html
+  inspect export r12.4 --format few-shot --as python --steps 1-2
+  inspect export --format openai-chat --filter 'model:gpt tool:bash' -o train.jsonl
+  inspect export x12 --format curl | sh`,
+		RunE: func(c *cobra.Command, args []string) error { return a.export(c.Context(), &o, args) },
 	}
-	c.Flags().StringVar(&format, "format", "jsonl", "jsonl, raw-request, raw-response or few-shot")
-	c.Flags().StringVarP(&file, "output", "o", "", "write to this file instead of standard output")
-	c.Flags().BoolVar(&chunks, "chunks", false, "with jsonl: the arrival time of each piece of the answers")
+	f := c.Flags()
+	f.StringVar(&o.format, "format", "jsonl", "one of the formats above")
+	f.StringVarP(&o.file, "output", "o", "", "write to this file instead of standard output")
+	f.StringVar(&o.filter, "filter", "", `only what passes, such as "model:opus is:error after:7d"`)
+	f.Int64Var(&o.maxTokens, "max-tokens", 0, "leave out the oldest rounds of longer conversations, then cut results")
+	f.IntVar(&o.maxResult, "max-result", 0, "cut tool results longer than so many bytes (few-shot: 4000 unless told; 0 for never)")
+	f.BoolVar(&o.chunks, "chunks", false, "with jsonl: the arrival time of each piece of the answers")
+	f.StringVar(&o.as, "as", "json", "with few-shot: json, python or markdown")
+	f.StringVar(&o.api, "api", "", "with few-shot: the form of chat or messages (default: that of the exchange, else chat)")
+	f.StringVar(&o.steps, "steps", "", "with few-shot: only these answers, such as 1-3,5")
+	f.BoolVar(&o.system, "system", false, "with few-shot: keep system prompts")
+	f.BoolVar(&o.words, "words", false, "with few-shot: tell tool calls in words, for use without tools")
+	c.PreRun = func(c *cobra.Command, _ []string) {
+		if o.format == "few-shot" && !c.Flags().Changed("max-result") {
+			o.maxResult = 4000
+		}
+	}
 	return c
 }
 
-type export func(ctx context.Context, a *app, db *store.DB, w io.Writer) error
-
-func exporter(format string, refs []string, chunks bool) (export, error) {
-	one := func(f func(context.Context, *app, *store.DB, *transcript.Exchange, io.Writer) error) (export, error) {
-		if len(refs) != 1 {
-			return nil, usageError{fmt.Errorf("--format %s takes one exchange, got %d", format, len(refs))}
-		}
-		return func(ctx context.Context, a *app, db *store.DB, w io.Writer) error {
-			e, err := a.resolve(ctx, db, refs[0])
-			if err != nil {
-				return err
-			}
-			return f(ctx, a, db, e, w)
-		}, nil
-	}
-	switch format {
-	case "jsonl":
-		return func(ctx context.Context, a *app, db *store.DB, w io.Writer) error {
-			return a.exportJSONL(ctx, db, refs, chunks, w)
-		}, nil
-	case "raw-request":
-		return one(func(ctx context.Context, _ *app, db *store.DB, e *transcript.Exchange, w io.Writer) error {
-			return exportBody(ctx, db, e.Request, w)
-		})
-	case "raw-response":
-		return one(func(ctx context.Context, _ *app, db *store.DB, e *transcript.Exchange, w io.Writer) error {
-			return exportBody(ctx, db, e.Response, w)
-		})
-	case "few-shot":
-		return one(exportFewShot)
-	}
-	return nil, usageError{fmt.Errorf("unknown format %q: jsonl, raw-request, raw-response or few-shot", format)}
+// exporting is one run of export.
+type exporting struct {
+	*app
+	ctx    context.Context
+	o      *exportOptions
+	reader transcript.Reader
+	refs   []string
+	lost   formats.Losses
+	errors exportErrors
+	bar    *progress
 }
 
-func (a *app) exportJSONL(ctx context.Context, db *store.DB, refs []string, chunks bool, w io.Writer) error {
-	enc := newJSON(w)
-	table, err := a.prices()
+func (a *app) export(ctx context.Context, o *exportOptions, refs []string) error {
+	list := exportFormats()
+	n := slices.IndexFunc(list, func(f exportFormat) bool { return f.name == o.format })
+	if n < 0 {
+		return usageError{fmt.Errorf("unknown format %q: %s", o.format, formatNames())}
+	}
+	if err := o.check(); err != nil {
+		return usageError{err}
+	}
+	db, err := a.open()
 	if err != nil {
 		return err
 	}
-	write := func(e *transcript.Exchange) error {
-		v, err := view.NewExchange(ctx, db, e)
-		if err != nil {
-			return err
+	defer db.Close()
+	x := &exporting{app: a, ctx: ctx, o: o, reader: db, refs: refs, errors: exportErrors{app: a}, bar: a.progress()}
+	err = a.writeTo(o.file, func(w io.Writer) error {
+		err := list[n].write(x, w)
+		x.bar.clear()
+		if err == nil {
+			err = x.errors.err()
 		}
-		v.Price(table)
-		if chunks {
-			v.AddChunks(e)
-		}
-		return enc.Encode(v)
+		return err
+	})
+	for _, what := range x.lost.List() {
+		fmt.Fprintln(a.err, "inspect: left out: "+visible(oneLine(what)))
 	}
-	x := &exportErrors{app: a}
-	all := func(run string) error {
-		for e, err := range db.Exchanges(ctx, transcript.Filter{Run: run, Oldest: true}) {
-			what := ""
-			if err == nil {
-				what, err = view.Ref(e.N), write(e)
-			}
-			if err := x.take(what, err); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	for _, ref := range refs {
-		t, err := a.locate(ctx, db, ref)
-		switch {
-		case err == nil && t.Exchange == nil:
-			err = all(t.Run.ID)
-		case err == nil:
-			err = write(t.Exchange)
-		}
-		if err := x.take(ref, err); err != nil {
-			return err
-		}
-	}
-	if len(refs) == 0 {
-		if err := all(""); err != nil {
-			return err
-		}
-	}
-	return x.err()
+	return err
 }
 
-// exportErrors are the exchanges that cannot be exported because they are
-// damaged: each is told, and the export goes on.
+func (o *exportOptions) check() error {
+	if o.maxTokens < 0 || o.maxResult < 0 {
+		return errors.New("--max-tokens and --max-result must be 0 (no bound) or more")
+	}
+	if err := oneOf("--as", o.as, []string{"json", "python", "markdown"}); err != nil {
+		return err
+	}
+	if err := oneOf("--api", o.api, []string{"", "chat", "messages"}); err != nil {
+		return err
+	}
+	_, err := parseSteps(o.steps)
+	return err
+}
+
+// exportErrors are the exchanges that cannot be exported, because they are
+// damaged or not finished: each is told, and the export goes on.
 type exportErrors struct {
-	app   *app
-	count int
+	app     *app
+	written int
+	refused int
+	damaged int
 }
 
 // take gives an error that ends the export.
 func (x *exportErrors) take(what string, err error) error {
-	if !errors.Is(err, transcript.ErrDamaged) {
+	switch {
+	case err == nil:
+		x.written++
+		return nil
+	case errors.Is(err, transcript.ErrDamaged):
+		x.damaged++
+	case errors.Is(err, formats.ErrUnfinished), errors.Is(err, formats.ErrNoTranscript):
+		x.refused++
+	default:
 		return err
 	}
-	x.count++
 	if what != "" {
 		what += ": "
 	}
@@ -160,79 +200,14 @@ func (x *exportErrors) take(what string, err error) error {
 }
 
 func (x *exportErrors) err() error {
-	if x.count == 0 {
-		return nil
+	if x.damaged > 0 {
+		fmt.Fprintf(x.app.err, "inspect: %d exchange%s could not be exported; \"inspect doctor\" tells what is wrong\n", x.damaged, plural(x.damaged))
+		return errFindings
 	}
-	fmt.Fprintf(x.app.err, "inspect: %d exchange%s could not be exported; \"inspect doctor\" tells what is wrong\n", x.count, plural(x.count))
-	return errFindings
-}
-
-func exportBody(ctx context.Context, db *store.DB, m transcript.Message, w io.Writer) error {
-	if m.Omitted != "" {
-		return fmt.Errorf("the exact bytes were not stored, by choice (--omit %s)", m.Omitted)
+	if x.refused > 0 && x.written == 0 {
+		return errFindings
 	}
-	if m.Bytes == 0 {
-		return nil
-	}
-	body, err := db.Body(ctx, m.Body)
-	if err != nil {
-		return err
-	}
-	defer body.Close()
-	_, err = io.Copy(w, body)
-	return err
-}
-
-func exportFewShot(ctx context.Context, a *app, db *store.DB, e *transcript.Exchange, w io.Writer) error {
-	if e.Outcome != transcript.OK || !e.Complete {
-		return fmt.Errorf("%s is no example: its answer did not end well (%s)", view.Ref(e.N), e.Outcome)
-	}
-	t, err := view.NewTranscript(ctx, db, e)
-	if err != nil {
-		return err
-	}
-	items, unanswered := fewShotItems(t)
-	out, left, err := formats.FewShot(e.Dialect, items)
-	if err != nil {
-		return err
-	}
-	if unanswered > 0 {
-		left = append(left, fmt.Sprintf("calls without a result (%d)", unanswered))
-	}
-	for _, l := range left {
-		fmt.Fprintln(a.err, "inspect: left out: "+l)
-	}
-	_, err = w.Write(append(out, '\n'))
-	return err
-}
-
-// fewShotItems puts the results of each batch of calls behind it, so that the
-// rounds stay as they were. A call without a result is left out, since a
-// provider refuses it, and counted.
-func fewShotItems(t *view.Transcript) (items []transcript.Item, unanswered int) {
-	var results []transcript.Item
-	left := 0 // calls of the batch that are still to come
-	for i := range t.Entries {
-		e := &t.Entries[i]
-		if left == 0 {
-			items, results = append(items, results...), nil
-		}
-		switch {
-		case e.Item.Kind != transcript.ToolCall || e.Item.ServerSide:
-			items, results = append(append(items, results...), e.Item), nil
-			left = 0
-			continue
-		case left == 0:
-			left = e.Batch
-		}
-		left--
-		if e.Result == nil {
-			unanswered++
-			continue
-		}
-		items, results = append(items, e.Item), append(results, *e.Result)
-	}
-	return append(items, results...), unanswered
+	return nil
 }
 
 // writeTo gives write the named file, or standard output. A file is complete

@@ -1,0 +1,118 @@
+package formats
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// Conversation is what one step saw and answered.
+type Conversation struct {
+	Title      string // what it is about; may be empty
+	Ref        string // how a user names the step
+	Exchange   *transcript.Exchange
+	Tools      []transcript.Item
+	Items      []transcript.Item          // oldest first, system prompts first, the answer last
+	Parameters map[string]json.RawMessage // of the request: model, temperature …
+	Output     int                        // where in Items the answer begins
+	Gap        transcript.Gap             // why its beginning is missing
+
+	message []string // of each item: which message it is a part of
+}
+
+// Decode reads the turn of an exchange from its bytes.
+type Decode func(*transcript.Exchange) (*transcript.Turn, error)
+
+// ErrNoTranscript says that an exchange is in no known dialect.
+var ErrNoTranscript = errors.New("no known dialect, so there is no transcript")
+
+// NewConversation reads the conversation of an exchange, with what only the
+// provider holds of it.
+func NewConversation(ctx context.Context, r transcript.Reader, e *transcript.Exchange, decode Decode) (*Conversation, error) {
+	if e.Dialect == transcript.Unknown {
+		return nil, ErrNoTranscript
+	}
+	turn, err := decode(e)
+	if err != nil {
+		return nil, err
+	}
+	history, err := transcript.FullHistory(ctx, r, e, func(of *transcript.Exchange) (*transcript.Turn, error) {
+		if of.ID == e.ID {
+			return turn, nil
+		}
+		return decode(of)
+	})
+	if err != nil {
+		return nil, err
+	}
+	c := &Conversation{Ref: fmt.Sprintf("x%d", e.N), Title: transcript.Topic(turn.Input), Exchange: e, Parameters: turn.Parameters, Gap: history.Gap}
+	var behind []transcript.HistoryItem // that clients write before system prompts
+	for _, h := range history.Items {
+		if h.Kind == transcript.System && outside(h.At) {
+			c.add(h)
+		} else {
+			behind = append(behind, h)
+		}
+	}
+	for _, h := range behind {
+		c.add(h)
+	}
+	c.Output = len(c.Items)
+	for i := range turn.Output {
+		c.add(transcript.HistoryItem{Item: &turn.Output[i], Exchange: e, Body: "response"})
+	}
+	return c, nil
+}
+
+// outside tells whether an item stands beside the conversation.
+func outside(at string) bool {
+	return !strings.HasPrefix(at, "/messages/") && !strings.HasPrefix(at, "/input/")
+}
+
+func (c *Conversation) add(h transcript.HistoryItem) {
+	if h.Kind == transcript.ToolDefinition {
+		c.Tools = append(c.Tools, *h.Item)
+		return
+	}
+	c.Items = append(c.Items, *h.Item)
+	c.message = append(c.message, messageOf(h.Body+h.Exchange.ID, h.At))
+}
+
+// messageOf names the message that an item is a part of: its blocks have a
+// pointer each.
+func messageOf(body, at string) string {
+	if i := strings.LastIndex(at, "/content"); i >= 0 {
+		at = at[:i]
+	}
+	return body + at
+}
+
+// Unfinished says why a conversation is no whole one: its answer failed, was cut
+// or is still to come. "" if it is whole.
+func (c *Conversation) Unfinished() string {
+	e := c.Exchange
+	switch {
+	case e.Outcome != transcript.OK:
+		return "its last answer did not end well (" + string(e.Outcome) + ")"
+	case !e.Complete:
+		return "its last answer was cut"
+	case c.Output == len(c.Items):
+		return "its last answer is empty"
+	}
+	return ""
+}
+
+// OpenCalls counts the calls of the answer, which nobody has answered yet.
+func (c *Conversation) OpenCalls() int {
+	n := 0
+	for i := c.Output; i < len(c.Items); i++ {
+		if it := &c.Items[i]; it.Kind == transcript.ToolCall && !it.ServerSide && it.Choice == 0 {
+			n++
+		}
+	}
+	return n
+}

@@ -31,7 +31,11 @@ func (r *reader) segments(ctx context.Context, id transcript.BodyID) ([]segmentI
 		return nil, transcript.ErrNotFound
 	}
 	if id&1 == 0 {
-		return r.recipe(ctx, int64(id>>1))
+		list, err := r.recipe(ctx, int64(id>>1))
+		if err != nil {
+			return nil, err
+		}
+		return list.all(), nil
 	}
 	segment := segmentID(id >> 1)
 	if _, err := r.pack(ctx, segment); errors.Is(err, errSegment) {
@@ -57,10 +61,10 @@ func (r *reader) Body(ctx context.Context, id transcript.BodyID) (io.ReadCloser,
 }
 
 // recipe reads the segments that a recipe lists.
-func (r *reader) recipe(ctx context.Context, n int64) ([]segmentID, error) {
+func (r *reader) recipe(ctx context.Context, n int64) (*segmentList, error) {
 	var chain [][]byte
 	var numbers []int64
-	var ids []segmentID
+	ids := &segmentList{}
 	for n != 0 {
 		if known, ok := r.recipes.find(n); ok {
 			ids = known
@@ -99,7 +103,7 @@ type sharedRecipes struct {
 	cache recipeCache
 }
 
-func (s *sharedRecipes) find(n int64) ([]segmentID, bool) {
+func (s *sharedRecipes) find(n int64) (*segmentList, bool) {
 	if s == nil {
 		return nil, false
 	}
@@ -108,7 +112,7 @@ func (s *sharedRecipes) find(n int64) ([]segmentID, bool) {
 	return s.cache.find(n)
 }
 
-func (s *sharedRecipes) keep(n int64, ids []segmentID) {
+func (s *sharedRecipes) keep(n int64, ids *segmentList) {
 	if s == nil {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -15,50 +16,81 @@ import (
 // given, calls in the order they were stored, results by the number of the
 // exchange that brought them.
 func (r *reader) Calls(ctx context.Context, exchanges []string) ([]transcript.CallRow, error) {
-	var calls []transcript.CallRow
-	seen := map[string]bool{}
-	for _, id := range exchanges {
-		if seen[id] {
-			continue
-		}
-		seen[id] = true
-		var err error
-		if calls, err = r.callsOf(ctx, calls, id); err != nil {
+	read := map[string][]transcript.CallRow{}
+	for group := range slices.Chunk(exchanges, callGroup) {
+		calls, err := r.callsOf(ctx, group)
+		if err != nil {
 			return nil, fmt.Errorf("read calls: %w", damaged(err))
 		}
+		for _, id := range group {
+			delete(read, id) // an id that is given twice counts once
+		}
+		for i := range calls {
+			read[calls[i].Exchange] = append(read[calls[i].Exchange], calls[i])
+		}
+	}
+	var calls []transcript.CallRow
+	for _, id := range exchanges {
+		calls = append(calls, read[id]...)
+		delete(read, id)
 	}
 	return calls, nil
 }
 
-func (r *reader) callsOf(ctx context.Context, calls []transcript.CallRow, exchange string) ([]transcript.CallRow, error) {
-	const query = `SELECT c.id, c.at, c.key, c.call_id, c.name, r.exchange, r.at, r.found_by, r.latency, r.is_error
+// callGroup is of how many exchanges the calls are read at once.
+const callGroup = 128
+
+var (
+	callsOfOne   = callQuery(1)
+	callsOfGroup = callQuery(callGroup)
+)
+
+func callQuery(exchanges int) string {
+	return `SELECT c.exchange, c.id, c.at, c.key, c.call_id, c.name, r.exchange, r.at, r.found_by, r.latency, r.is_error
 		FROM call c LEFT JOIN result r ON r.call = c.id
-		WHERE c.exchange = ? ORDER BY c.id, r.exchange, r.at`
-	first, last := len(calls), int64(0)
-	err := r.st.rows(ctx, query, []any{packID(exchange)}, func(row *sql.Rows) error {
-		var id int64
-		var key []byte
-		var brought any
-		c := transcript.CallRow{Exchange: exchange}
-		var at, by *string
-		var latency *float64
-		var isError *bool
-		if err := row.Scan(&id, &c.At, &key, &c.CallID, &c.Name, &brought, &at, &by, &latency, &isError); err != nil {
+		WHERE c.exchange IN (?` + strings.Repeat(", ?", exchanges-1) + `) ORDER BY c.id, r.exchange, r.at`
+}
+
+// callsOf reads the calls of at most callGroup exchanges, in the order in which
+// they were stored.
+func (r *reader) callsOf(ctx context.Context, exchanges []string) ([]transcript.CallRow, error) {
+	query, args := callsOfOne, make([]any, 1, callGroup)
+	if len(exchanges) > 1 {
+		query, args = callsOfGroup, args[:callGroup]
+	}
+	for i := range args {
+		args[i] = packID(exchanges[min(i, len(exchanges)-1)])
+	}
+	var scanned struct {
+		exchange, brought any
+		id                int64
+		key               []byte
+		at, by            *string
+		latency           *float64
+		isError           *bool
+	}
+	s, last := &scanned, int64(0)
+	var c transcript.CallRow
+	dest := []any{&s.exchange, &s.id, &c.At, &s.key, &c.CallID, &c.Name, &s.brought, &s.at, &s.by, &s.latency, &s.isError}
+	calls := make([]transcript.CallRow, 0, len(exchanges))
+	err := r.st.rows(ctx, query, args, func(row *sql.Rows) error {
+		if err := row.Scan(dest...); err != nil {
 			return err
 		}
-		copy(c.Key[:], key)
-		if id != last {
+		if s.id != last {
+			c.Exchange = unpackID(s.exchange)
+			copy(c.Key[:], s.key)
 			calls = append(calls, c)
-			last = id
+			last = s.id
 		}
-		if at != nil && by != nil && latency != nil && isError != nil {
+		if s.at != nil && s.by != nil && s.latency != nil && s.isError != nil {
 			call := &calls[len(calls)-1]
 			call.Results = append(call.Results, transcript.ResultRow{
-				Exchange: unpackID(brought), At: *at, By: *by, LatencyMS: *latency, IsError: *isError})
+				Exchange: unpackID(s.brought), At: *s.at, By: *s.by, LatencyMS: *s.latency, IsError: *s.isError})
 		}
 		return nil
 	})
-	for i := first; i < len(calls) && err == nil; i++ {
+	for i := 0; i < len(calls) && err == nil; i++ {
 		err = r.inOrder(ctx, calls[i].Results)
 	}
 	return calls, err

@@ -105,7 +105,7 @@ func (t *tx) dropEmptyRun(before, now string) error {
 // replaceCalls stores the calls of an answer in their order. One that is stored
 // already keeps its results.
 func (t *tx) replaceCalls(exchange string, calls []transcript.CallRow) error {
-	stored, err := t.callsOf(context.Background(), nil, exchange)
+	stored, err := t.callsOf(context.Background(), []string{exchange})
 	if err != nil || slices.EqualFunc(stored, calls, sameCall) {
 		return err
 	}

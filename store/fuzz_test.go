@@ -24,6 +24,14 @@ func idsFrom(b []byte) []segmentID {
 	return ids
 }
 
+func listOf(ids []segmentID) *segmentList {
+	list := &segmentList{}
+	for _, id := range ids {
+		list.add(id)
+	}
+	return list
+}
+
 // FuzzRecipe_RoundTrip: what is written against any base comes back.
 func FuzzRecipe_RoundTrip(f *testing.F) {
 	f.Add([]byte{}, []byte{1, 1})
@@ -33,9 +41,12 @@ func FuzzRecipe_RoundTrip(f *testing.F) {
 	f.Fuzz(func(t *testing.T, base, body []byte) {
 		from, want := idsFrom(base), idsFrom(body)
 		recipe, own := encodeRecipe(from, want)
-		got, err := decodeRecipe(from, recipe)
-		if err != nil || !slices.Equal(got, want) {
-			t.Fatalf("got %v, want %v, %v", got, want, err)
+		list, err := decodeRecipe(listOf(from), recipe)
+		if err != nil || !slices.Equal(list.all(), want) {
+			t.Fatalf("got %v, want %v, %v", list, want, err)
+		}
+		if n, want := sharedPrefix(list, listOf(from)), commonPrefix(from, want); n != want {
+			t.Errorf("%d segments are shared with the base, want %d", n, want)
 		}
 		if own > len(want) || own != difference(from, want) {
 			t.Errorf("%d segments listed of %d, difference is %d", own, len(want), difference(from, want))
@@ -56,13 +67,13 @@ func FuzzRecipe_Damaged(f *testing.F) {
 	f.Fuzz(func(t *testing.T, base, recipe []byte) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		ids, err := decodeRecipe(idsFrom(base), recipe)
+		list, err := decodeRecipe(listOf(idsFrom(base)), recipe)
 		runtime.ReadMemStats(&after)
 		if used := after.TotalAlloc - before.TotalAlloc; used > 8*maxSegments*8 {
 			t.Errorf("%d bytes of memory for %d bytes", used, len(recipe))
 		}
-		if err == nil && len(ids) > maxSegments {
-			t.Errorf("%d segments", len(ids))
+		if err == nil && list.len > maxSegments {
+			t.Errorf("%d segments", list.len)
 		}
 	})
 }

@@ -116,7 +116,7 @@ func (h *held) body(ctx context.Context, r *reader, id transcript.BodyID) error 
 	if err != nil {
 		return err
 	}
-	for _, id := range ids {
+	for _, id := range ids.all() {
 		if err := h.segment(id); err != nil {
 			return err
 		}
@@ -136,13 +136,13 @@ func (h *held) segment(id segmentID) error {
 
 // recipe reads the segments that a recipe lists, and notes the recipes that it
 // is told by.
-func (h *held) recipe(ctx context.Context, r *reader, n int64) ([]segmentID, error) {
+func (h *held) recipe(ctx context.Context, r *reader, n int64) (*segmentList, error) {
 	type delta struct {
 		n      int64
 		recipe []byte
 	}
 	var chain []delta
-	var ids []segmentID
+	ids := &segmentList{}
 	for n != 0 {
 		h.recipes.add(n)
 		if known, ok := h.cache.find(n); ok {
@@ -172,27 +172,27 @@ func (h *held) recipe(ctx context.Context, r *reader, n int64) ([]segmentID, err
 // recipeCache keeps the recipes read last: the bodies of a conversation share
 // their bases. The base of one that is kept is noted already.
 type recipeCache struct {
-	byN   map[int64][]segmentID
+	byN   map[int64]*segmentList
 	queue []int64 // oldest first
 	size  int
 }
 
 const cachedIDs = 1 << 20
 
-func (c *recipeCache) find(n int64) ([]segmentID, bool) {
+func (c *recipeCache) find(n int64) (*segmentList, bool) {
 	ids, ok := c.byN[n]
 	return ids, ok
 }
 
-func (c *recipeCache) keep(n int64, ids []segmentID) {
+func (c *recipeCache) keep(n int64, ids *segmentList) {
 	if c.byN == nil {
-		c.byN = map[int64][]segmentID{}
+		c.byN = map[int64]*segmentList{}
 	}
 	c.byN[n] = ids
 	c.queue = append(c.queue, n)
-	c.size += len(ids) + 1
+	c.size += ids.own + 1
 	for c.size > cachedIDs && len(c.queue) > 1 {
-		c.size -= len(c.byN[c.queue[0]]) + 1
+		c.size -= c.byN[c.queue[0]].own + 1
 		delete(c.byN, c.queue[0])
 		c.queue = c.queue[1:]
 	}

@@ -246,11 +246,11 @@ func (t *tx) baseAfter(last *recentBody) (*recentBody, error) {
 		b = next
 	}
 	if b.ids == nil {
-		ids, err := t.recipe(context.Background(), b.n)
+		list, err := t.recipe(context.Background(), b.n)
 		if err != nil {
 			return nil, err
 		}
-		b.ids = ids
+		b.ids = list.all()
 	}
 	return b, nil
 }

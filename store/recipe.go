@@ -70,35 +70,35 @@ func appendRuns(recipe []byte, ids []segmentID, next *segmentID) []byte {
 }
 
 // decodeRecipe is the reverse of encodeRecipe. It trusts nothing.
-func decodeRecipe(base []segmentID, recipe []byte) ([]segmentID, error) {
+func decodeRecipe(base *segmentList, recipe []byte) (*segmentList, error) {
 	v := varints{b: recipe}
-	tail := int(v.uint(uint64(len(base))))
-	end := base[len(base)-tail:]
-	base = base[:len(base)-tail]
-	ids := make([]segmentID, 0, min(len(base)+tail+len(recipe), maxSegments))
+	tail := int(v.uint(uint64(base.len)))
+	end := base.len - tail // of what can be copied
+	list := &segmentList{chunks: make([][]segmentID, 0, len(base.chunks)+1)}
 	next := segmentID(0)
 	for len(v.b) > 0 {
-		if n := v.uint(uint64(max(0, len(base)-len(ids)))); n > 0 {
-			ids = append(ids, base[len(ids):len(ids)+int(n)]...)
-			next = ids[len(ids)-1] + 2
+		if n := int(v.uint(uint64(max(0, end-list.len)))); n > 0 {
+			list.copy(base, list.len, list.len+n)
+			next = list.at(list.len-1) + 2
 		}
 		for range v.uint(uint64(len(v.b))) {
 			id := next + segmentID(v.int())
 			n := v.uint(maxSegments)
-			if v.bad || id < 0 || id > 1<<60 || len(ids)+int(n) > maxSegments {
+			if v.bad || id < 0 || id > 1<<60 || list.len+int(n) > maxSegments {
 				return nil, errRecipe
 			}
 			for range n {
-				ids = append(ids, id)
+				list.add(id)
 				id += 2
 			}
 			next = id
 		}
 	}
-	if v.bad || len(ids)+tail > maxSegments {
+	if v.bad || list.len+tail > maxSegments {
 		return nil, errRecipe
 	}
-	return append(ids, end...), nil
+	list.copy(base, end, base.len)
+	return list, nil
 }
 
 func commonPrefix(a, b []segmentID) int {

@@ -20,22 +20,6 @@ const (
 	nextPage  = 256
 )
 
-// Pieces lists the pieces of a body.
-func (r *reader) Pieces(ctx context.Context, id transcript.BodyID) ([]transcript.BodyID, error) {
-	if id == 0 {
-		return nil, nil
-	}
-	ids, err := r.segments(ctx, id)
-	if err != nil {
-		return nil, fmt.Errorf("list pieces of body %d: %w", id, err)
-	}
-	list := make([]transcript.BodyID, len(ids))
-	for i := range ids {
-		list[i] = bodyOfSegment(ids[i])
-	}
-	return list, nil
-}
-
 // hasIndex tells whether this build can keep the index, and whether there is one.
 func (r *reader) hasIndex(ctx context.Context) (able, made bool, err error) {
 	const query = `SELECT sqlite_compileoption_used('ENABLE_FTS5'), EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'search_term')`

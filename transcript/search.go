@@ -79,6 +79,10 @@ type SearchReader interface {
 	// Pieces lists the pieces of a body that was stored in several: bodies that
 	// together are this one. A body of one piece is its own.
 	Pieces(ctx context.Context, id BodyID) ([]BodyID, error)
+	// PiecesBehind lists the pieces of a body behind those that it begins with as
+	// the other one does, and tells how many those are. Of bodies that resend
+	// each other it reads what is new.
+	PiecesBehind(ctx context.Context, id, other BodyID) (shared int, rest []BodyID, err error)
 	// Search gives all items in the index that may match, and few that do not:
 	// whoever shows one looks at its text before. Newest first. ErrNoIndex if
 	// the index cannot answer. The sequence ends after the first error.

@@ -42,7 +42,7 @@ func LintRequest(d transcript.Dialect, body []byte) []lint.Finding {
 // Judge fills in what is found in the run: each step is judged by what is new in
 // it. cost tells what input tokens cost at an exchange, and may be nil.
 func (r *Run) Judge(ctx context.Context, reader transcript.Reader, cost func(*transcript.Exchange, int64) string) error {
-	j := judging{run: r, judge: lint.Judge{Cost: cost}, requests: requests{ctx: ctx, reader: reader, pieces: map[pieceKey]*piece{}}, continued: map[string]bool{}}
+	j := judging{run: r, judge: lint.Judge{Cost: cost}, requests: newRequests(ctx, reader), continued: map[string]bool{}}
 	for _, e := range r.inOrder() {
 		if e.Dialect == transcript.Unknown {
 			continue

@@ -1,10 +1,8 @@
 package view
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,58 +20,44 @@ type requests struct {
 	pieces map[pieceKey]*piece
 	kept   int        // bytes of the items that pieces hold
 	recent []*request // read last, newest last
+	wholes int        // of them, that were read whole
 }
 
 const (
 	keptItems    = 32 << 20
-	keptRequests = 4
+	keptRequests = 32
+	keptWhole    = 4 // of them, that were read whole
 )
 
-// pieceKey names a piece by what it is read as: nothing but id for what lies
-// between elements.
-type pieceKey struct {
-	id      transcript.BodyID
-	dialect transcript.Dialect
-	member  array
+func newRequests(ctx context.Context, r transcript.Reader) requests {
+	return requests{ctx: ctx, reader: r, pieces: map[pieceKey]*piece{}}
 }
 
-// piece is one piece of a request: an element of a large array, or what lies
-// between them. Where it is differs from request to request.
-type piece struct {
-	gap    bool
-	opens  array             // of a gap: the array whose elements follow
-	text   []byte            // of a gap
-	chain  int               // items of an element that count in the chain
-	items  []transcript.Item // of an element, as if it were the first of its array
-	forgot bool              // they are to be read again
+// gap is a piece that lies between elements.
+type gap struct {
+	i  int // which of the request's pieces it is
+	id transcript.BodyID
 }
 
-// spot is where a piece is in a request.
+// spot is a piece of a request, and where it is in it.
 type spot struct {
+	id     transcript.BodyID
 	member array
 	index  int32
 	chain  int32 // chain items up to its end
 }
 
-// array is one of the large arrays of a request, by its place in arrays; 0 for
-// what lies between them.
-type array int32
+// trunk holds the pieces that requests begin with alike. It only grows.
+type trunk struct{ spots []spot }
 
-// arrays are the names of the large arrays, those of conversations first.
-var arrays = [...]string{"", "messages", "input", "contents", "tools", "functions", "system", "instructions"}
-
-const lastHistory = 3
-
-// isHistory tells whether an array holds a conversation.
-func (a array) isHistory() bool { return a > 0 && a <= lastHistory }
-
-func arrayOf(name string) array { return array(max(0, slices.Index(arrays[:], name))) }
-
-// request is what an exchange sent.
+// request is what an exchange sent. Its pieces are the first of a trunk, then its
+// own; it has none if it was read whole.
 type request struct {
 	exchange *transcript.Exchange
-	ids      []transcript.BodyID // of its pieces; nil if it was read whole
-	spots    []spot
+	trunk    *trunk
+	shared   int // pieces of the trunk that it begins with
+	own      []spot
+	gaps     []gap             // its pieces that lie between elements
 	outside  []transcript.Item // that lie in no element
 	before   int               // of them, that count in the chain
 	previous string            // id of the answer that it names as its history
@@ -82,9 +66,21 @@ type request struct {
 	parameters map[string]json.RawMessage
 }
 
+func (r *request) inPieces() bool { return r.trunk != nil }
+
+// size is how many pieces it has.
+func (r *request) size() int { return r.shared + len(r.own) }
+
+func (r *request) spot(i int) *spot {
+	if i < r.shared {
+		return &r.trunk.spots[i]
+	}
+	return &r.own[i-r.shared]
+}
+
 // read gives the request of an exchange.
 func (q *requests) read(e *transcript.Exchange) (*request, error) {
-	for _, r := range q.recent {
+	for _, r := range slices.Backward(q.recent) {
 		if r.exchange.ID == e.ID {
 			return r, nil
 		}
@@ -99,10 +95,24 @@ func (q *requests) read(e *transcript.Exchange) (*request, error) {
 			return nil, err
 		}
 	}
-	if q.recent = append(q.recent, r); len(q.recent) > keptRequests {
-		q.recent = q.recent[1:]
-	}
+	q.remember(r)
 	return r, nil
+}
+
+func (q *requests) remember(r *request) {
+	if q.recent = append(q.recent, r); !r.inPieces() {
+		q.wholes++
+	}
+	for len(q.recent) > keptRequests || q.wholes > keptWhole {
+		i := 0
+		if len(q.recent) <= keptRequests {
+			i = slices.IndexFunc(q.recent, func(r *request) bool { return !r.inPieces() })
+		}
+		if !q.recent[i].inPieces() {
+			q.wholes--
+		}
+		q.recent = slices.Delete(q.recent, i, i+1)
+	}
 }
 
 func (q *requests) whole(e *transcript.Exchange) (*request, error) {
@@ -121,71 +131,102 @@ func (q *requests) byPieces(r *request) (ok bool, err error) {
 	if e.Request.ContentEncoding != "" || e.Request.Omitted != "" || e.Request.Bytes == 0 || e.Request.Bytes > maxBody || e.Dialect == transcript.Unknown {
 		return false, nil
 	}
-	if r.ids, err = q.reader.Pieces(q.ctx, e.Request.Body); err != nil || len(r.ids) < 2 {
+	like, ids, at, err := q.resume(r)
+	if err != nil || r.shared+len(ids) < 2 {
 		return false, nil // reading it whole tells what is wrong
 	}
-	at := q.resume(r)
-	for i := len(r.spots); i < len(r.ids); i++ {
-		p := q.gap(r.ids[i])
-		if p == nil && i > 0 {
-			p = q.pieces[pieceKey{r.ids[i], e.Dialect, at.member}]
+	r.own = make([]spot, 0, len(ids))
+	for _, id := range ids {
+		key := pieceKey{id, e.Dialect, at.member}
+		p := q.gap(id)
+		if p == nil && r.size() > 0 {
+			p = q.pieces[key]
 		}
 		if p == nil {
-			p = q.readPiece(pieceKey{r.ids[i], e.Dialect, at.member}, i == 0)
+			p = q.readPiece(key, r.size() == 0)
 		}
 		if p == nil {
 			return false, q.ctx.Err()
 		}
+		at.id = id
 		switch {
 		case p.gap:
+			r.gaps = append(r.gaps, gap{r.size(), id})
+			r.own = append(r.own, spot{id: id, chain: at.chain})
 			at.member, at.index = p.opens, -1
-			r.spots = append(r.spots, spot{0, 0, at.chain})
 		case at.member == 0:
 			return false, nil
 		default:
 			at.index++
 			at.chain += int32(p.chain)
-			r.spots = append(r.spots, at)
+			r.own = append(r.own, at)
 		}
 	}
-	return q.readOutside(r), nil
+	return q.readOutside(r, like), nil
 }
 
-// resume takes over where the pieces are that a request shares with the one
-// read last.
-func (q *requests) resume(r *request) spot {
-	at := spot{index: -1}
-	if len(q.recent) == 0 {
-		return at
+// resume begins a request with the pieces that it shares with one read before,
+// rather with the one that it goes on from. It gives that one, the pieces behind
+// them, and where these begin.
+func (q *requests) resume(r *request) (like *request, ids []transcript.BodyID, at spot, err error) {
+	at = spot{index: -1}
+	r.trunk = &trunk{}
+	if like = q.nearest(r.exchange); like == nil {
+		ids, err = q.reader.Pieces(q.ctx, r.exchange.Request.Body)
+		return nil, ids, at, err
 	}
-	last := q.recent[len(q.recent)-1]
-	same := 0
-	for same < len(last.ids) && same < len(r.ids) && last.ids[same] == r.ids[same] {
-		same++
+	same, ids, err := q.reader.PiecesBehind(q.ctx, r.exchange.Request.Body, like.exchange.Request.Body)
+	if err != nil || same == 0 {
+		return nil, ids, at, err
 	}
-	if same == 0 || last.exchange.Dialect != r.exchange.Dialect {
-		return at
+	r.trunk, r.shared = like.trunk, same
+	for _, g := range like.gaps {
+		if g.i < same {
+			r.gaps = append(r.gaps, g)
+		}
 	}
-	r.spots = append(make([]spot, 0, len(r.ids)), last.spots[:same]...)
-	if at = r.spots[same-1]; at.member == 0 {
-		at.member, at.index = q.gap(r.ids[same-1]).opens, -1
+	if more := same - like.shared; more > 0 {
+		if len(r.trunk.spots) > like.shared { // others went on from there
+			r.trunk = &trunk{spots: slices.Clone(r.trunk.spots[:like.shared])}
+		}
+		r.trunk.spots = append(r.trunk.spots, like.own[:more]...)
 	}
-	return at
+	if at = *r.spot(same - 1); at.member == 0 {
+		at.member, at.index = q.gap(at.id).opens, -1
+	}
+	return like, ids, at, nil
+}
+
+// nearest gives a request read before that another one is likely to resend.
+func (q *requests) nearest(e *transcript.Exchange) *request {
+	var last *request
+	for _, r := range slices.Backward(q.recent) {
+		switch {
+		case !r.inPieces() || r.exchange.Dialect != e.Dialect:
+		case r.exchange.ID == e.Link.Parent:
+			return r
+		case last == nil || last.exchange.Link.Agent != e.Link.Agent && r.exchange.Link.Agent == e.Link.Agent:
+			last = r
+		}
+	}
+	return last
 }
 
 // readOutside reads what lies between the elements: a request with its large
 // arrays empty.
-func (q *requests) readOutside(r *request) bool {
+func (q *requests) readOutside(r, like *request) bool {
+	e := r.exchange
+	if like != nil && like.exchange.URL == e.URL && slices.EqualFunc(like.gaps, r.gaps, func(a, b gap) bool { return a.id == b.id }) {
+		r.outside, r.before, r.previous, r.parameters = like.outside, like.before, like.previous, like.parameters
+		return true
+	}
 	var body []byte
-	for i, id := range r.ids {
-		if r.spots[i].member == 0 {
-			body = append(body, q.gap(id).text...)
-		}
+	for _, g := range r.gaps {
+		body = append(body, q.gap(g.id).text...)
 	}
 	if !json.Valid(body) {
 		return false
 	}
-	e := r.exchange
 	turn := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, RequestHeader: e.Request.Headers, Request: body})
 	r.outside, r.previous, r.parameters = turn.Input, turn.PreviousID, turn.Parameters
 	for i := range r.outside {
@@ -196,76 +237,13 @@ func (q *requests) readOutside(r *request) bool {
 	return true
 }
 
-// gap gives a piece that lies between elements; nil if it was not read yet.
-func (q *requests) gap(id transcript.BodyID) *piece { return q.pieces[pieceKey{id: id}] }
-
-// readPiece reads a piece; nil if it is neither an element nor lies between
-// some.
-func (q *requests) readPiece(key pieceKey, first bool) *piece {
-	body, err := q.reader.Body(q.ctx, key.id)
-	if err != nil {
-		return nil
-	}
-	defer body.Close()
-	text, err := io.ReadAll(io.LimitReader(body, maxBody))
-	if err != nil {
-		return nil
-	}
-	p := &piece{}
-	if trimmed := bytes.TrimSpace(text); first || bytes.HasPrefix(trimmed, []byte("]")) {
-		p.gap, p.text, p.opens = true, text, arrayOf(opened(trimmed))
-		key = pieceKey{id: key.id}
-	} else if p.items = dialect.DecodeElement(key.dialect, "/"+arrays[key.member]+"/0", text); p.items == nil && !isElement(trimmed) {
-		return nil
-	}
-	for i := range p.items {
-		if p.items[i].InChain() {
-			p.chain++
-		}
-	}
-	q.keep(key, p, len(text))
-	return p
-}
-
-func (q *requests) keep(key pieceKey, p *piece, size int) {
-	if q.kept += size; q.kept > keptItems {
-		for _, old := range q.pieces {
-			old.items, old.forgot = nil, !old.gap
-		}
-		q.kept = size
-	}
-	q.pieces[key] = p
-}
-
-// isElement tells whether a piece is a value with a separator before it.
-func isElement(text []byte) bool {
-	return json.Valid(bytes.TrimPrefix(text, []byte(",")))
-}
-
-// opened gives the name of the array that begins at the end of a piece.
-func opened(text []byte) string {
-	rest, ok := bytes.CutSuffix(text, []byte("["))
-	if !ok {
-		return ""
-	}
-	rest, ok = bytes.CutSuffix(bytes.TrimSpace(rest), []byte(":"))
-	if !ok {
-		return ""
-	}
-	rest, ok = bytes.CutSuffix(bytes.TrimSpace(rest), []byte(`"`))
-	if !ok {
-		return ""
-	}
-	return string(rest[bytes.LastIndexByte(rest, '"')+1:])
-}
-
 // element gives the items of one piece, in place.
 func (q *requests) element(r *request, i int) []transcript.Item {
-	at := r.spots[i]
+	at := r.spot(i)
 	if at.member == 0 {
 		return nil
 	}
-	key := pieceKey{r.ids[i], r.exchange.Dialect, at.member}
+	key := pieceKey{at.id, r.exchange.Dialect, at.member}
 	p := q.pieces[key]
 	if p.forgot {
 		if p = q.readPiece(key, false); p == nil {
@@ -282,11 +260,11 @@ func (q *requests) element(r *request, i int) []transcript.Item {
 
 // items gives all items of a request.
 func (q *requests) items(r *request) []transcript.Item {
-	if r.ids == nil {
+	if !r.inPieces() {
 		return r.whole
 	}
 	items := slices.Clone(r.outside)
-	for i := range r.ids {
+	for i := range r.size() {
 		items = append(items, q.element(r, i)...)
 	}
 	return items
@@ -295,7 +273,7 @@ func (q *requests) items(r *request) []transcript.Item {
 // behind gives the items of a request behind its first so many chain items, and
 // what is beside the chain only from there on.
 func (q *requests) behind(r *request, chain int) []transcript.Item {
-	if r.ids == nil {
+	if !r.inPieces() {
 		return behind(r.whole, chain)
 	}
 	var items []transcript.Item
@@ -305,16 +283,16 @@ func (q *requests) behind(r *request, chain int) []transcript.Item {
 	} else {
 		had = r.before
 	}
-	first := len(r.ids)
-	for first > 0 && (r.spots[first-1].member == 0 || r.reaches(first-1, chain)) {
+	first := r.size()
+	for first > 0 && (r.spot(first-1).member == 0 || r.reaches(first-1, chain)) {
 		first--
 	}
 	if first > 0 {
-		had = r.before + int(r.spots[first-1].chain)
+		had = r.before + int(r.spot(first-1).chain)
 	}
 	var more []transcript.Item
-	for i := first; i < len(r.ids); i++ {
-		if r.spots[i].member.isHistory() {
+	for i := first; i < r.size(); i++ {
+		if r.spot(i).member.isHistory() {
 			more = append(more, q.element(r, i)...)
 		}
 	}
@@ -326,9 +304,9 @@ func (q *requests) behind(r *request, chain int) []transcript.Item {
 func (r *request) reaches(element, chain int) bool {
 	begin := r.before
 	if element > 0 {
-		begin += int(r.spots[element-1].chain)
+		begin += int(r.spot(element - 1).chain)
 	}
-	return r.before+int(r.spots[element].chain) > chain || begin >= chain
+	return r.before+int(r.spot(element).chain) > chain || begin >= chain
 }
 
 func behind(items []transcript.Item, chain int) []transcript.Item {
@@ -346,11 +324,11 @@ func behind(items []transcript.Item, chain int) []transcript.Item {
 // at gives the item at a pointer; nil if there is none.
 func (q *requests) at(r *request, pointer string) *transcript.Item {
 	items := r.whole
-	if r.ids != nil {
+	if r.inPieces() {
 		items = r.outside
 		if member, index, ok := dialect.ElementAt(pointer); ok {
-			for i := len(r.ids) - 1; i >= 0; i-- {
-				if r.spots[i].member == arrayOf(member) && int(r.spots[i].index) == index {
+			for i := r.size() - 1; i >= 0; i-- {
+				if at := r.spot(i); at.member == arrayOf(member) && int(at.index) == index {
 					items = q.element(r, i)
 					break
 				}
@@ -365,11 +343,11 @@ func (q *requests) at(r *request, pointer string) *transcript.Item {
 // in, nil if those are not known.
 func (q *requests) settings(r *request) ([]transcript.Item, []transcript.BodyID) {
 	items, pieces := r.whole, []transcript.BodyID(nil)
-	if r.ids != nil {
+	if r.inPieces() {
 		items = r.outside
 		for _, i := range q.besideHistory(r) {
 			items = append(items[:len(items):len(items)], q.element(r, i)...)
-			pieces = append(pieces, r.ids[i])
+			pieces = append(pieces, r.spot(i).id)
 		}
 	}
 	var list []transcript.Item
@@ -386,14 +364,14 @@ func (q *requests) settings(r *request) ([]transcript.Item, []transcript.BodyID)
 func (q *requests) besideHistory(r *request) []int {
 	var list []int
 	i := 0
-	for ; i < len(r.ids); i++ {
-		if r.spots[i].member.isHistory() && !allSteady(q.element(r, i)) {
+	for ; i < r.size(); i++ {
+		if r.spot(i).member.isHistory() && !allSteady(q.element(r, i)) {
 			break
 		}
 		list = append(list, i)
 	}
 	var after []int
-	for k := len(r.ids) - 1; k > i && !r.spots[k].member.isHistory(); k-- {
+	for k := r.size() - 1; k > i && !r.spot(k).member.isHistory(); k-- {
 		after = append(after, k)
 	}
 	slices.Reverse(after)

@@ -55,7 +55,7 @@ func stored(t *testing.T, all []sent) *store.DB {
 // many requests were read by pieces.
 func samePieces(t *testing.T, db *store.DB) (byPieces int) {
 	t.Helper()
-	q := requests{ctx: t.Context(), reader: db, pieces: map[pieceKey]*piece{}}
+	q := newRequests(t.Context(), db)
 	order := func(items []transcript.Item) []transcript.Item {
 		items = slices.Clone(items)
 		slices.SortStableFunc(items, func(a, b transcript.Item) int { return cmp.Compare(a.At, b.At) })
@@ -69,7 +69,7 @@ func samePieces(t *testing.T, db *store.DB) (byPieces int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.ids != nil {
+		if r.inPieces() {
 			byPieces++
 		}
 		turn, err := Decode(t.Context(), db, e)

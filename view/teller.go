@@ -66,7 +66,7 @@ type settings struct {
 
 // NewTeller makes a teller for a run.
 func NewTeller(ctx context.Context, r transcript.Reader, run *Run) *Teller {
-	t := &Teller{run: run, reader: r, ctx: ctx, requests: requests{ctx: ctx, reader: r, pieces: map[pieceKey]*piece{}},
+	t := &Teller{run: run, reader: r, ctx: ctx, requests: newRequests(ctx, r),
 		results: map[transcript.Place]*transcript.CallRow{}, answers: map[string]*transcript.Turn{}, settings: map[string]*settings{}}
 	for _, row := range run.calls {
 		for _, res := range row.Results {

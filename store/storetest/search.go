@@ -209,13 +209,30 @@ func searchDrops(t *testing.T, s transcript.Store) {
 }
 
 func piecesOfBody(t *testing.T, s transcript.Store) {
-	var body, one transcript.BodyID
+	var body, more, one transcript.BodyID
 	update(t, s, func(tx transcript.Tx) (err error) {
 		if body, err = tx.PutBody(pieces([]byte("first,"), []byte("second,"), []byte("third"))); err == nil {
 			one, err = tx.PutBody(pieces([]byte("alone")))
 		}
+		if err == nil {
+			more, err = tx.PutBody(pieces([]byte("first,"), []byte("second,"), []byte("last,"), []byte("third")))
+		}
 		return err
 	})
+	for _, tt := range []struct {
+		id, other    transcript.BodyID
+		shared, rest int
+	}{{more, body, 2, 2}, {body, more, 2, 1}, {body, body, 3, 0}, {one, body, 0, 1}, {body, one, 0, 3}, {body, 0, 0, 3}, {0, body, 0, 0}, {body, 1 << 40, 0, 3}} {
+		shared, rest, err := s.PiecesBehind(t.Context(), tt.id, tt.other)
+		if err != nil || shared != tt.shared || len(rest) != tt.rest {
+			t.Errorf("pieces of %d behind those of %d: %d shared, %d more (%v); want %d and %d", tt.id, tt.other, shared, len(rest), err, tt.shared, tt.rest)
+		}
+		list, err := s.Pieces(t.Context(), tt.id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "pieces behind", rest, list[shared:])
+	}
 	for id, want := range map[transcript.BodyID][]string{body: {"first,", "second,", "third"}, one: {"alone"}, 0: {}} {
 		list, err := s.Pieces(t.Context(), id)
 		if err != nil {

@@ -1,0 +1,67 @@
+package store
+
+// listChunk is how many segments a chunk of a list has.
+const listChunk = 256
+
+// segmentList is a list of segments that is never changed. It is kept in chunks,
+// which lists that begin alike share: the bodies of a run of n steps take O(n)
+// memory together, and where two of them part is found without reading what
+// they share.
+type segmentList struct {
+	chunks [][]segmentID // all but the last have listChunk segments
+	len    int
+	own    int // segments in chunks that it shares with no list that it was made of
+}
+
+func (l *segmentList) at(i int) segmentID { return l.chunks[i/listChunk][i%listChunk] }
+
+// add adds a segment. Only whoever makes the list may call it.
+func (l *segmentList) add(id segmentID) {
+	if l.len%listChunk == 0 {
+		l.chunks = append(l.chunks, make([]segmentID, 0, 16))
+	}
+	last := &l.chunks[len(l.chunks)-1]
+	*last = append(*last, id)
+	l.len++
+	l.own++
+}
+
+// copy adds segments of another list, sharing its chunks where they are whole
+// and at the same place.
+func (l *segmentList) copy(from *segmentList, start, end int) {
+	for start < end {
+		if start == l.len && start%listChunk == 0 && end-start >= listChunk {
+			l.chunks = append(l.chunks, from.chunks[start/listChunk])
+			l.len += listChunk
+			start += listChunk
+			continue
+		}
+		l.add(from.at(start))
+		start++
+	}
+}
+
+// behind gives the segments from the i-th on.
+func (l *segmentList) behind(i int) []segmentID {
+	ids := make([]segmentID, 0, l.len-i)
+	for k := i / listChunk; k < len(l.chunks); k++ {
+		ids = append(ids, l.chunks[k][max(0, i-k*listChunk):]...)
+	}
+	return ids
+}
+
+func (l *segmentList) all() []segmentID { return l.behind(0) }
+
+// sharedPrefix counts the segments that both lists begin with.
+func sharedPrefix(a, b *segmentList) int {
+	for k := range min(len(a.chunks), len(b.chunks)) {
+		one, other := a.chunks[k], b.chunks[k]
+		if len(one) == listChunk && len(other) == listChunk && &one[0] == &other[0] {
+			continue
+		}
+		if n := commonPrefix(one, other); n < listChunk {
+			return k*listChunk + n
+		}
+	}
+	return min(a.len, b.len)
+}

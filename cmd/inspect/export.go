@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/retake-debugger/retake/cmd/internal/mistake"
 	"github.com/retake-debugger/retake/formats"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -54,12 +55,12 @@ func exportFormats() []exportFormat {
 	}
 }
 
-func formatNames() string {
+func formatNames() []string {
 	var names []string
 	for _, f := range exportFormats() {
 		names = append(names, f.name)
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 func formatHelp() string {
@@ -131,7 +132,7 @@ func (a *app) export(ctx context.Context, o *exportOptions, refs []string) error
 	list := exportFormats()
 	n := slices.IndexFunc(list, func(f exportFormat) bool { return f.name == o.format })
 	if n < 0 {
-		return usageError{fmt.Errorf("unknown format %q: %s", o.format, formatNames())}
+		return usageError{mistake.OneOf("--format", o.format, formatNames())}
 	}
 	if err := o.check(); err != nil {
 		return usageError{err}
@@ -160,10 +161,10 @@ func (o *exportOptions) check() error {
 	if o.maxTokens < 0 || o.maxResult < 0 {
 		return errors.New("--max-tokens and --max-result must be 0 (no bound) or more")
 	}
-	if err := oneOf("--as", o.as, []string{"json", "python", "markdown"}); err != nil {
+	if err := mistake.OneOf("--as", o.as, []string{"json", "python", "markdown"}); err != nil {
 		return err
 	}
-	if err := oneOf("--api", o.api, []string{"", "chat", "messages"}); err != nil {
+	if err := mistake.OneOf("--api", o.api, []string{"", "chat", "messages"}); err != nil {
 		return err
 	}
 	_, err := parseSteps(o.steps)

@@ -190,12 +190,23 @@ func (s *runSums) counts() error {
 		})
 }
 
+// triedAgain tells whether a further attempt came after an exchange e.
+const triedAgain = `(e.agent IS NOT NULL AND EXISTS (SELECT 1 FROM exchange l WHERE l.parent = e.parent AND l.agent = e.agent AND l.step = e.step AND l.attempt > e.attempt AND l.n > e.n
+			AND NOT EXISTS (SELECT 1 FROM take t WHERE t.exchange = l.id))
+		OR e.agent IS NOT NULL AND e.parent IS NULL AND EXISTS (SELECT 1 FROM exchange l WHERE l.run = e.run AND l.parent IS NULL AND l.agent = e.agent AND l.step = e.step AND l.attempt > e.attempt AND l.n > e.n
+			AND NOT EXISTS (SELECT 1 FROM take t WHERE t.exchange = l.id)))`
+
+// calls counts what came of calls, and takes off those that nobody ran: of answers
+// that were asked for again, without a result.
 func (s *runSums) calls() error {
-	var results, errors int
-	return s.each(`SELECT e.run, sum(EXISTS (SELECT 1 FROM result r WHERE r.call = c.id)), sum(EXISTS (SELECT 1 FROM result r WHERE r.call = c.id AND r.is_error))
+	var results, errors, dropped int
+	return s.each(`SELECT e.run, sum(EXISTS (SELECT 1 FROM result r WHERE r.call = c.id)), sum(EXISTS (SELECT 1 FROM result r WHERE r.call = c.id AND r.is_error)),
+		sum(iif(EXISTS (SELECT 1 FROM result r WHERE r.call = c.id), 0, `+triedAgain+`))
 		FROM exchange e CROSS JOIN call c ON c.exchange = e.id WHERE `+ofRuns+` AND e.calls > 0 AND `+noTake+` GROUP BY e.run`,
-		func() []any { return []any{&results, &errors} },
-		func(sum *transcript.RunSum) { sum.Results, sum.Errors = results, errors })
+		func() []any { return []any{&results, &errors, &dropped} },
+		func(sum *transcript.RunSum) {
+			sum.Results, sum.Errors, sum.Calls = results, errors, max(0, sum.Calls-dropped)
+		})
 }
 
 // models lists the models that answered, and those asked of which none did.
@@ -243,8 +254,8 @@ func (s *runSums) topics() error {
 
 func (s *runSums) last() error {
 	var last transcript.LastStep
-	return s.each(`SELECT e.run, e.outcome, e.calls, max(e.n) FROM exchange e
+	return s.each(`SELECT e.run, e.outcome, e.calls, e.outcome = 'ok' AND NOT e.complete, max(e.n) FROM exchange e
 		WHERE `+ofRuns+` AND `+isMain+` AND `+noTake+` GROUP BY e.run`,
-		func() []any { return []any{&last.Outcome, &last.Calls, &last.N} },
+		func() []any { return []any{&last.Outcome, &last.Calls, &last.Partial, &last.N} },
 		func(sum *transcript.RunSum) { sum.Last = last })
 }

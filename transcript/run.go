@@ -40,6 +40,10 @@ type RunFilter struct {
 }
 
 // RunSum is a run with what its exchanges come to.
+//
+// Calls are those of each step's last attempt; of the attempts before it only those
+// whose results came: nobody runs the calls of an answer that was cut and asked for
+// again. Replays do not count.
 type RunSum struct {
 	Run
 	Marks     Marks
@@ -51,7 +55,7 @@ type RunSum struct {
 	Exchanges int      // all of them: steps, their attempts, side calls, takes
 	Side      int      // side calls
 	Takes     int      // replays
-	Calls     int      // tool calls that a client had to run
+	Calls     int      // tool calls that a client had to run, see below
 	Failed    int      // steps whose last attempt failed
 	Errors    int      // tool results that are errors
 	Results   int      // tool results that answer calls
@@ -64,7 +68,8 @@ type RunSum struct {
 type LastStep struct {
 	N       int64 // number of the exchange
 	Outcome Outcome
-	Calls   int // that it made, whose results nobody has brought to the model
+	Calls   int  // that it made, whose results nobody has brought to the model
+	Partial bool // it is ok, but came without its end
 }
 
 // RunReader reads what is known of runs.

@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/retake-debugger/retake/dialect"
@@ -37,6 +38,8 @@ type acting struct {
 	lone  map[transcript.Place]*transcript.Pair
 	walks map[string]bool // agents that are being walked: what is recorded may go in circles
 	acts  []act
+	// thought says that there is reasoning among what was read.
+	thought bool
 }
 
 // acts gives what the run did, in the order of a transcript: what a sub-agent
@@ -75,6 +78,9 @@ func (a *acting) agent(agent *Agent, depth int) error {
 		return nil
 	}
 	for _, b := range agent.Branches {
+		if b.Steps[0].TakeOf != "" {
+			continue
+		}
 		if err := a.line(agent, b.Steps, depth); err != nil {
 			return err
 		}
@@ -290,7 +296,13 @@ func (a *acting) request(e *transcript.Exchange) ([]transcript.Item, error) {
 		return nil, ignoreLost(err)
 	}
 	turn := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, RequestHeader: e.Request.Headers, Request: body})
+	a.sees(turn.Input)
 	return settingsFirst(turn.Input), nil
+}
+
+// sees notes whether there is reasoning among items.
+func (a *acting) sees(items []transcript.Item) {
+	a.thought = a.thought || slices.ContainsFunc(items, func(it transcript.Item) bool { return it.Kind == transcript.Reasoning })
 }
 
 // settingsFirst puts system texts and tools that stand beside the conversation
@@ -320,6 +332,7 @@ func (a *acting) answer(e *transcript.Exchange) ([]transcript.Item, error) {
 	}
 	turn := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, Status: e.Status, ResponseHeader: e.Response.Headers, Response: body})
 	items := turn.Output
+	a.sees(items)
 	if !a.reasoning && !a.whole {
 		items = withoutReasoning(items)
 	}

@@ -53,7 +53,8 @@ type Step struct {
 	Complete     bool               `json:"complete"`
 	FinishReason *string            `json:"finish_reason"`
 	StartedAt    time.Time          `json:"started_at"`
-	DurationMS   *float64           `json:"duration_ms"`
+	DurationMS   *float64           `json:"duration_ms"` // of its last attempt
+	WholeMS      *float64           `json:"whole_ms"`    // with the attempts before and the pauses between; nil of one attempt
 	Model        string             `json:"model"`
 	Calls        int                `json:"calls"`
 	Tools        []string           `json:"tools"`   // that it called, in order
@@ -135,6 +136,10 @@ func (r *Run) Loose() []*Agent {
 	}
 	return list
 }
+
+// Partial tells whether the step's answer came without its end, though nothing
+// says that it was cut.
+func (s *Step) Partial() bool { return isPartial(s.exchange) }
 
 // Failed tells whether the step's last attempt went wrong.
 func (s *Step) Failed() bool {

@@ -28,7 +28,8 @@ type Call struct {
 	IsError     bool             `json:"is_error"`
 	By          string           `json:"by"`
 	ServerSide  bool             `json:"server_side"`
-	Sent        bool             `json:"sent"` // a request holds the call, and no recorded answer made it: an example, or imported history
+	Partial     bool             `json:"partial"` // the answer that made it came without its end
+	Sent        bool             `json:"sent"`    // a request holds the call, and no recorded answer made it: an example, or imported history
 }
 
 // Bad tells whether the call is worth a look: it failed, has no result, or the
@@ -38,7 +39,8 @@ func (c *Call) Bad() bool {
 }
 
 // Calls lists the calls of a run, of its branches too, in the order of the
-// transcript.
+// transcript: those of the last attempt of each step, as everywhere. Those of
+// replays are left out, as in all that is counted of a run.
 func (r *Run) Calls(ctx context.Context, reader transcript.Reader) ([]Call, error) {
 	a := acting{run: r, ctx: ctx, reader: reader, branches: true}
 	acts, err := a.all()
@@ -63,6 +65,7 @@ func callsOf(acts []act) []Call {
 		if a.agent != nil {
 			c.Agent = a.agent.Ref
 		}
+		c.Partial = a.step != nil && a.said && a.step.Partial()
 		result := a.Result
 		if it.Kind == transcript.ToolResult {
 			result = it

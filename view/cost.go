@@ -75,15 +75,24 @@ func isPaid(e *transcript.Exchange) bool {
 	return e.Usage != nil || e.Dialect != transcript.Unknown && e.Model != "" && e.Status < 400 && e.Status > 0
 }
 
-// PriceRuns fills in what runs in a list cost. It reads their exchanges.
-func PriceRuns(ctx context.Context, r transcript.Reader, rows []RunRow, t *pricing.Table) error {
+// takenBy gives the exchanges that are replays.
+func takenBy(ctx context.Context, r transcript.Reader) (map[string]bool, error) {
 	takes, err := r.Takes(ctx, "")
 	if err != nil && lost(err) == "" {
-		return err
+		return nil, err
 	}
-	taken := map[string]bool{}
+	taken := make(map[string]bool, len(takes))
 	for i := range takes {
 		taken[takes[i].Exchange] = true
+	}
+	return taken, nil
+}
+
+// PriceRuns fills in what runs in a list cost. It reads their exchanges.
+func PriceRuns(ctx context.Context, r transcript.Reader, rows []RunRow, t *pricing.Table) error {
+	taken, err := takenBy(ctx, r)
+	if err != nil {
+		return err
 	}
 	for i := range rows {
 		var total pricing.Total

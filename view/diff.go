@@ -47,6 +47,7 @@ type Side struct {
 	End        string               `json:"end"` // finish reason of the last step, or how it failed
 	acts       []act
 	tools      []transcript.Item
+	thought    bool // there is reasoning in it
 	parameters map[string]json.RawMessage
 }
 
@@ -179,6 +180,7 @@ func (s *Side) read(ctx context.Context, r transcript.Reader, t *Target, o DiffO
 	if s.acts, err = a.all(); err != nil {
 		return err
 	}
+	s.thought = a.thought
 	for _, agent := range run.Agents {
 		for _, step := range agent.Steps {
 			if !slices.Contains(s.Dialects, step.exchange.Dialect) {
@@ -195,8 +197,11 @@ func (s *Side) read(ctx context.Context, r transcript.Reader, t *Target, o DiffO
 }
 
 func endOf(e *transcript.Exchange) string {
-	if e.Outcome != transcript.OK {
+	switch {
+	case e.Outcome != transcript.OK:
 		return string(e.Outcome)
+	case isPartial(e):
+		return "partial"
 	}
 	return e.FinishReason
 }
@@ -235,6 +240,7 @@ func (s *Side) readExchange(ctx context.Context, r transcript.Reader, e *transcr
 		s.Errors = 1
 	}
 	s.acts = transcriptActs(t, o.Reasoning)
+	s.thought = slices.ContainsFunc(t.Entries, func(e Entry) bool { return e.Item.Kind == transcript.Reasoning })
 	return s.readSettings(ctx, r, e)
 }
 
@@ -266,7 +272,7 @@ func (d *Diff) compare(o DiffOptions) {
 	if !oneAPI {
 		noise["what only one of the two APIs can say: error marks, the form of what is not text, names of parameters"]++
 	}
-	if !o.Reasoning {
+	if !o.Reasoning && (d.A.thought || d.B.thought) {
 		noise["reasoning (--reasoning compares it)"]++
 	}
 	d.Ignored = noise.list()

@@ -26,6 +26,7 @@ type Row struct {
 	FinishReason  *string            `json:"finish_reason"`
 	Outcome       transcript.Outcome `json:"outcome"`
 	Complete      bool               `json:"complete"`
+	Partial       bool               `json:"partial"` // ok, but the answer came without its end
 	Lossy         bool               `json:"lossy"`
 	Error         *transcript.Error  `json:"error"`
 	Timing        Timing             `json:"timing"`
@@ -63,6 +64,12 @@ func Ref(n int64) string { return fmt.Sprintf("x%d", n) }
 // Failed tells whether the exchange went wrong in any way.
 func (r *Row) Failed() bool { return r.Outcome != transcript.OK && r.Outcome != transcript.InProgress }
 
+// isPartial tells whether an answer came without its end (its terminal event, the
+// rest of its JSON), though the connection ended well.
+func isPartial(e *transcript.Exchange) bool {
+	return e.Outcome == transcript.OK && !e.Complete && e.Dialect != transcript.Unknown && e.Status < 400 && e.Model != ""
+}
+
 // NewRow shows a stored exchange in a list.
 func NewRow(e *transcript.Exchange) Row {
 	r := Row{
@@ -73,7 +80,7 @@ func NewRow(e *transcript.Exchange) Row {
 		Link: newLink(&e.Link), Warnings: e.Warnings,
 		Timing: Timing{TTFBms: ms(e.Timing.FirstByte), TTFTms: ms(e.Timing.FirstToken), DurationMS: ms(e.Timing.Duration), Events: e.Timing.Events},
 	}
-	r.Side = e.Link.Side
+	r.Side, r.Partial = e.Link.Side, isPartial(e)
 	if e.Link.Agent != "" {
 		r.Agent, r.Step, r.Attempt = &e.Link.Agent, &e.Link.Step, &e.Link.Attempt
 	}

@@ -61,6 +61,7 @@ const (
 	Running    Status = "running"    // calls are open, or the last step failed, and that is not long ago
 	Unfinished Status = "unfinished" // calls are open, and nobody went on
 	Broken     Status = "failed"     // its last step failed
+	Partial    Status = "partial"    // its last answer came without its end
 	Aside      Status = "side"       // it has no step, only side calls
 )
 
@@ -146,6 +147,8 @@ func statusOf(s *transcript.RunSum, now time.Time) Status {
 		return Broken
 	case last.Calls > 0:
 		return Unfinished
+	case last.Partial:
+		return Partial
 	}
 	return Finished
 }

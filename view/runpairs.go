@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"slices"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -20,8 +21,12 @@ func (r *Run) pair(ctx context.Context, reader transcript.Reader, list []*transc
 		return err
 	}
 	brought := map[string]int{} // exchange → results that answer a call
+	again := triedAgain(list, r.takes)
 	for i := range rows {
 		row := &rows[i]
+		if again[row.Exchange] && len(row.Results) == 0 {
+			continue
+		}
 		r.calls[transcript.Place{Exchange: row.Exchange, Body: "response", At: row.At}] = row
 		r.tools[row.Exchange] = append(r.tools[row.Exchange], row.Name)
 		r.addPairs(row)
@@ -37,6 +42,38 @@ func (r *Run) pair(ctx context.Context, reader transcript.Reader, list []*transc
 		}
 	}
 	return nil
+}
+
+// triedAgain gives the exchanges that further attempts at their steps came after.
+// Their calls count only where their results came: nobody runs those of an answer
+// that was cut and asked for again.
+func triedAgain(list []*transcript.Exchange, takes map[string]*transcript.Take) map[string]bool {
+	again, seen := map[string]bool{}, attempts{}
+	for _, e := range slices.Backward(list) {
+		if seen.later(e, takes[e.ID] != nil) {
+			again[e.ID] = true
+		}
+	}
+	return again
+}
+
+// attempts are the steps whose exchanges were seen, newest first.
+type attempts map[attempted]bool
+
+type attempted struct {
+	agent, parent string
+	step          int
+	take          bool
+}
+
+// later tells whether an attempt at the same step was seen that came later.
+func (a attempts) later(e *transcript.Exchange, take bool) bool {
+	k := attempted{e.Link.Agent, e.Link.Parent, e.Link.Step, take}
+	later := a[k]
+	if a[k] = true; e.Link.Agent == "" || e.Link.Attempt < 2 {
+		delete(a, k) // what came before its first attempt is another branch
+	}
+	return later
 }
 
 // addPairs adds the pair of a call, and one for each further result that the

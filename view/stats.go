@@ -57,9 +57,14 @@ type ToolStats struct {
 
 // NewStats adds up the exchanges of a filter.
 func NewStats(ctx context.Context, r transcript.Reader, f transcript.Filter, prices *pricing.Table) (*Stats, error) {
-	g := gathering{prices: prices, models: map[string]*ModelStats{}, runs: map[string]*ModelStats{}, tools: map[string]*ToolStats{}}
+	g := gathering{prices: prices, models: map[string]*ModelStats{}, runs: map[string]*ModelStats{}, tools: map[string]*ToolStats{}, again: map[string]bool{}, counted: map[string][]*ModelStats{}}
+	taken, err := takenBy(ctx, r)
+	if err != nil {
+		return nil, err
+	}
 	var damaged unreadable
 	var ids []string
+	seen := attempts{}
 	const atOnce = 1000
 	for e, err := range r.Exchanges(ctx, f) {
 		if err != nil && damaged.take(err) {
@@ -69,6 +74,9 @@ func NewStats(ctx context.Context, r transcript.Reader, f transcript.Filter, pri
 			return nil, err
 		}
 		g.exchange(e)
+		if seen.later(e, taken[e.ID]) {
+			g.again[e.ID] = true
+		}
 		if e.Calls > 0 {
 			ids = append(ids, e.ID)
 		}
@@ -112,6 +120,8 @@ type gathering struct {
 	models, runs map[string]*ModelStats
 	tools        map[string]*ToolStats
 	all          ModelStats
+	again        map[string]bool          // exchanges that further attempts came after
+	counted      map[string][]*ModelStats // by an exchange with calls, what it was added to
 }
 
 func of[T any](m map[string]*T, name string, make func() *T) *T {
@@ -133,6 +143,9 @@ func (g *gathering) exchange(e *transcript.Exchange) {
 	cost := g.prices.Cost(useOf(e))
 	for _, m := range counted {
 		m.add(e, cost)
+	}
+	if e.Calls > 0 {
+		g.counted[e.ID] = counted
 	}
 }
 
@@ -189,6 +202,12 @@ func (g *gathering) calls(ctx context.Context, r transcript.Reader, ids []string
 		return ignoreLost(err)
 	}
 	for i := range rows {
+		if g.again[rows[i].Exchange] && len(rows[i].Results) == 0 { // nobody ran it, see triedAgain
+			for _, m := range g.counted[rows[i].Exchange] {
+				m.Calls--
+			}
+			continue
+		}
 		t := of(g.tools, rows[i].Name, func() *ToolStats { return &ToolStats{Name: rows[i].Name} })
 		t.Calls++
 		if len(rows[i].Results) == 0 {

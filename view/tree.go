@@ -202,6 +202,9 @@ func (g *growth) lines() ([]*Step, []*Branch) {
 		for t != nil {
 			steps = append(steps, g.step(t, prefix))
 			next := favourite(t.children)
+			if next != nil && next.take && !t.take {
+				next = nil // what a replay made of the end of a line is none of it
+			}
 			for _, c := range t.children {
 				if c != next {
 					waiting = append(waiting, start{t, c})
@@ -292,7 +295,10 @@ func (g *growth) step(t *twig, prefix string) *Step {
 		s.FinishReason = &e.FinishReason
 	}
 	if !e.EndedAt.IsZero() {
-		s.DurationMS = ms(e.EndedAt.Sub(s.StartedAt))
+		s.DurationMS = ms(e.EndedAt.Sub(e.StartedAt))
+		if len(t.attempts) > 1 {
+			s.WholeMS = ms(e.EndedAt.Sub(s.StartedAt))
+		}
 	}
 	if take := g.run.takes[e.ID]; take != nil {
 		s.TakeOf = take.Origin

@@ -34,8 +34,13 @@ and its result. Latency is the time from the end of the answer that made the cal
 to the request that brought the result.
 
 State: ok, error (the result says so), unanswered, orphan (a result without a
-call), duplicate (a second result for a call), provider (run by the provider).
-With --id and no reference all runs are looked through.
+call), duplicate (a second result for a call), provider (run by the provider);
+sent (a request holds it, no recorded answer made it), partial (the answer that
+made it came without its end). With --id and no reference all runs are looked
+through.
+
+A step's calls are those of its last attempt: ls, tree, show, stats and calls
+count the same. Replays do not count; "inspect calls x12" has those of one.
 
 Exit status: 0 fine, 2 wrong usage, 3 not found.`,
 		Example: `  inspect calls                      the latest run
@@ -228,6 +233,9 @@ func stateOf(c *view.Call) string {
 	}
 	if c.Sent {
 		state += ", sent"
+	}
+	if c.Partial {
+		state += ", partial"
 	}
 	return state
 }

@@ -29,11 +29,13 @@ func newLs(a *app) *cobra.Command {
 		Use:   "ls",
 		Short: "List runs, the newest last; with --exchanges the calls to models",
 		Long: `ls lists runs: what one task did, put together from the traffic. Counted are its
-steps (calls to the model, retries not counted), its tool calls, and what went
-wrong: tool results that are errors and steps that failed.
+steps (calls to the model, retries not counted), its tool calls (of each step's
+last attempt), and what went wrong: tool results that are errors and steps that
+failed. Replays do not count.
 
 Marks: * pinned, ~ still going on, ? calls are open and nobody went on,
-! its last step failed, - no step, only side calls such as model lists.`,
+! its last step failed, … its last answer came without its end, - no step, only
+side calls such as model lists.`,
 		Example: `  inspect ls
   inspect ls --model opus --since 2h
   inspect ls --tag good --json | jq '.[].name'
@@ -209,6 +211,8 @@ func (p *printer) sign(r *view.RunRow) string {
 		sign, style = "?", yellow
 	case view.Broken:
 		sign, style = "!", red
+	case view.Partial:
+		sign, style = "…", yellow
 	case view.Aside:
 		sign = "-"
 	}

@@ -254,13 +254,16 @@ func (p *printer) outcome(r *view.Row) string {
 	if r.Status >= 400 {
 		s = fmt.Sprintf("%s %d", s, r.Status)
 	}
+	if r.Partial {
+		s = "partial"
+	}
 	if r.Lossy {
 		s += " lossy"
 	}
 	switch {
 	case r.Failed() || r.Lossy:
 		return p.style(s, red)
-	case r.Outcome == transcript.InProgress:
+	case r.Outcome == transcript.InProgress, r.Partial:
 		return p.style(s, yellow)
 	}
 	return s

@@ -370,7 +370,7 @@ func (s *stepPrinter) result(e *view.Entry) {
 // ending prints what the step cost and how it ended.
 func (s *stepPrinter) ending() {
 	step := s.told.Step
-	facts := []string{fmt.Sprintf("x%d", step.ExchangeN), duration(step.DurationMS)}
+	facts := []string{fmt.Sprintf("x%d", step.ExchangeN), stepTime(step)}
 	facts = append(facts, usage(step.Usage)...)
 	if asked, answered := step.Models(); len(s.run.Models) > 1 {
 		facts = append(facts, word(asked))
@@ -391,6 +391,15 @@ func (s *stepPrinter) ending() {
 		s.note("note: "+word(w), yellow)
 	}
 	s.row(noBar, s.style(cut(join(facts), s.room(gutterWidth)), dim))
+}
+
+// stepTime is how long a step's exchange took and, if there were more attempts,
+// how long they took altogether.
+func stepTime(s *view.Step) string {
+	if s.WholeMS == nil {
+		return duration(s.DurationMS)
+	}
+	return fmt.Sprintf("%s (%s with all attempts)", duration(s.DurationMS), duration(s.WholeMS))
 }
 
 func failure(a *view.Attempt) string {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
 
 	"github.com/retake-debugger/retake/view"
@@ -18,9 +19,14 @@ func newTiming(a *app) *cobra.Command {
 		Long: `timing draws a waterfall of a run: how long the model took, until its first token
 and in all; how long tools took, which is the time from the end of an answer with
 calls to the request with their results; and what nobody is known to have worked
-on, such as waiting for the user. Sub-agents stand where they began.
+on, such as waiting for the user. Sub-agents stand where they began; when an agent
+waited for those that it started is told apart from tools and waiting. A retried
+step stands with all its attempts.
 
-  ▒ until the first token   █ the answer   ▬ tools   · waiting
+  ▒ until the first token   █ the answer   ▬ tools   ┄ sub-agents   · waiting
+
+The times of the model are those of all agents together. In a pipe all times are
+milliseconds.
 
 Exit status: 0 fine, 2 wrong usage, 3 not found.`,
 		Example: `  inspect timing
@@ -55,7 +61,11 @@ func (a *app) timing(ctx context.Context, ref string) error {
 		if b.TTFTms != nil {
 			ttft = millis(*b.TTFTms)
 		}
-		t.row(b.Kind, b.Step, millis(b.StartMS), millis(b.DurationMS), ttft, visible(b.What))
+		what := visible(b.What)
+		if b.Partial {
+			what += " (partial)"
+		}
+		t.row(b.Kind, b.Step, millis(b.StartMS), millis(b.DurationMS), ttft, what)
 	}
 	return t.print()
 }
@@ -64,41 +74,58 @@ func millis(ms float64) string { return strconv.FormatFloat(ms, 'f', -1, 64) }
 
 func (a *app) showWaterfall(w *view.Waterfall) error {
 	p := a.printer(false)
-	facts := []string{duration(&w.DurationMS), "model " + nonzero(w.ModelMS), "tools " + nonzero(w.ToolsMS), "waiting " + nonzero(w.WaitMS)}
+	facts := []string{duration(&w.DurationMS), "model " + nonzero(w.ModelMS), "tools " + nonzero(w.ToolsMS)}
+	if w.SubMS > 0 {
+		facts = append(facts, "sub-agents "+nonzero(w.SubMS))
+	}
+	facts = append(facts, "waiting "+nonzero(w.WaitMS))
 	p.line("%s  %s", p.style(w.Run, bold), join(facts))
 	p.line("")
 	refs, what := 4, 8
 	for i := range w.Bars {
-		refs, what = max(refs, len(w.Bars[i].Step)), max(what, len([]rune(word(w.Bars[i].What))))
+		refs, what = max(refs, len(w.Bars[i].Step)), max(what, displaywidth.String(barName(&w.Bars[i])))
 	}
 	what = min(what, 22, max(8, p.columns/5))
 	room := max(12, p.columns-refs-2-what-2-9-2-8-2)
 	for i := range w.Bars {
 		b := &w.Bars[i]
 		ref := b.Step
-		if b.Kind == view.BarTools || b.Kind == view.BarWait {
+		name := barName(b)
+		if b.Kind == view.BarTools || b.Kind == view.BarWait || b.Kind == view.BarSub {
 			ref = ""
-		}
-		name := word(b.What)
-		if b.Kind == view.BarWait {
-			name = "waiting"
-		}
-		if b.Attempts > 1 {
-			name = fmt.Sprintf("%d× %s", b.Attempts, name)
 		}
 		ttft := ""
 		if b.TTFTms != nil {
 			ttft = duration(b.TTFTms)
 		}
-		style := map[string]string{view.BarTools: cyan, view.BarWait: dim, view.BarSide: dim}[b.Kind]
+		style := map[string]string{view.BarTools: cyan, view.BarSub: cyan, view.BarWait: dim, view.BarSide: dim}[b.Kind]
 		if b.Failed {
 			style = red
+		} else if b.Partial {
+			style = yellow
 		}
 		p.line("%-*s  %s  %s  %s  %s", refs, ref, p.style(pad(cut(name, what), what), style), padLeft(duration(&b.DurationMS), 9), p.style(padLeft(ttft, 8), dim), p.stretch(b, w.DurationMS, room))
 	}
 	p.line("")
-	p.line("%s", p.style("▒ until the first token (fourth column)  █ the answer  ▬ tools  · waiting", dim))
+	p.line("%s", p.style("▒ until the first token (fourth column)  █ the answer  ▬ tools  ┄ sub-agents  · waiting", dim))
 	return p.failed
+}
+
+// barName says in a few words whose time a bar is.
+func barName(b *view.Bar) string {
+	name := word(b.What)
+	switch {
+	case b.Kind == view.BarWait:
+		name = "waiting"
+	case b.Kind == view.BarSub:
+		name = "⤷ " + name
+	case b.Attempts > 1:
+		name = fmt.Sprintf("%d× %s", b.Attempts, name)
+	}
+	if b.Partial {
+		name += " (partial)"
+	}
+	return name
 }
 
 func nonzero(ms float64) string {
@@ -120,6 +147,8 @@ func (p *printer) stretch(b *view.Bar, total float64, room int) string {
 	switch b.Kind {
 	case view.BarTools:
 		return lead + p.style(strings.Repeat("▬", width), cyan)
+	case view.BarSub:
+		return lead + p.style(strings.Repeat("┄", width), cyan)
 	case view.BarWait:
 		return lead + p.style(strings.Repeat("·", width), dim)
 	}

@@ -153,7 +153,7 @@ func (p *treePrinter) step(s *view.Step) knot {
 	if what == "" && s.FinishReason != nil {
 		what = *s.FinishReason
 	}
-	facts := []string{fmt.Sprintf("%-3d x%-5d %s", s.N, s.ExchangeN, word(what)), duration(s.DurationMS)}
+	facts := []string{fmt.Sprintf("%-3d x%-5d %s", s.N, s.ExchangeN, word(what)), stepTime(s)}
 	if s.Usage != nil {
 		facts = append(facts, compact(s.Usage.InputTotal)+" in")
 	}
@@ -164,6 +164,9 @@ func (p *treePrinter) step(s *view.Step) knot {
 			a := &s.Attempts[i]
 			k.under = append(k.under, knot{text: fmt.Sprintf("attempt x%d · %s", a.ExchangeN, failure(a)), style: yellow})
 		}
+	}
+	if s.Partial() {
+		facts, k.style = append(facts, "partial"), yellow
 	}
 	if s.Failed() {
 		facts, k.style = append(facts, failure(&s.Attempts[len(s.Attempts)-1])), red

@@ -112,9 +112,11 @@ func runSums(t *testing.T, s transcript.Store) {
 	run, agent := list[0].ID, id(70)
 	failed, again, side, take := inRun(plain(1), run, agent, 1, 1), inRun(plain(2), run, agent, 1, 2), inRun(plain(3), run, "", 0, 0), inRun(plain(5), run, agent, 2, 1)
 	failed.Outcome, failed.Preview = transcript.HTTPError, "do it"
+	failed.Calls = 2 // that nobody ran: the step was tried again
 	again.Calls, again.Usage = 1, &transcript.Usage{InputTotal: 10, Output: 2, Total: 12, Complete: true}
 	side.Link.Side, side.Preview = true, "a title"
 	last := inRun(plain(4), run, agent, 2, 1)
+	last.Complete = true
 	last.Usage, last.ResponseModel = &transcript.Usage{InputTotal: 20, Output: 3, Total: 23, Complete: true}, "gpt-5-1"
 	take.Usage = last.Usage
 	other := inRun(plain(6), list[1].ID, id(71), 1, 1)
@@ -125,6 +127,7 @@ func runSums(t *testing.T, s transcript.Store) {
 	update(t, s, func(tx transcript.Tx) error {
 		return errors.Join(
 			tx.PutTake(&transcript.Take{ID: id(80), Origin: last.ID, Exchange: take.ID}),
+			tx.PutCall(transcript.CallRow{Exchange: failed.ID, At: "/x", Name: "f"}), tx.PutCall(transcript.CallRow{Exchange: failed.ID, At: "/y", Name: "f"}),
 			tx.PutCall(transcript.CallRow{Exchange: again.ID, At: "/x", Name: "f"}),
 			tx.PutResult(again.ID, "/x", transcript.ResultRow{Exchange: last.ID, At: "/y", By: "id", IsError: true}))
 	})

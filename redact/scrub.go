@@ -1,0 +1,129 @@
+package redact
+
+import (
+	"cmp"
+	"fmt"
+	"hash/maphash"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Scrubber replaces the secrets in texts and bodies by placeholders: the keys and
+// tokens of known vendors, private keys, what stands behind Bearer and in values
+// of names that speak of a credential, passwords in URLs, e-mail addresses, and
+// what a user's own rules say. The same secret gets the same placeholder,
+// wherever it stands. It is safe for use by many goroutines.
+type Scrubber struct {
+	rules      []rule
+	keep       []*regexp.Regexp
+	keepEmails bool
+
+	mu     sync.Mutex
+	seed   maphash.Seed
+	clean  map[uint64]struct{} // hashes of long texts without secrets: history is sent again and again
+	names  map[string]string   // secret → placeholder
+	kinds  map[string]int      // how many of a kind there are
+	counts map[string]*Redaction
+}
+
+// Redaction tells of a secret that was found, not what it is.
+type Redaction struct {
+	Kind        string `json:"kind"`
+	Placeholder string `json:"placeholder"`
+	Count       int    `json:"count"` // how often it was replaced
+}
+
+const placeholderStart = "[redacted:"
+
+// NewScrubber makes one with a user's own rules; nil for none.
+func NewScrubber(own *Rules) *Scrubber {
+	s := &Scrubber{rules: vendorRules(), seed: maphash.MakeSeed(), clean: map[uint64]struct{}{}, names: map[string]string{}, kinds: map[string]int{}, counts: map[string]*Redaction{}}
+	if own != nil {
+		s.rules = append(slices.Clone(own.rules), s.rules...)
+		s.keep, s.keepEmails = own.keep, own.keepEmails
+	}
+	return s
+}
+
+const (
+	longText  = 64
+	mostClean = 1 << 20
+)
+
+// Text gives a text with its secrets replaced.
+func (s *Scrubber) Text(text string) string {
+	found := s.look(text)
+	if len(found) == 0 {
+		return text
+	}
+	var out strings.Builder
+	at := 0
+	for _, f := range found {
+		out.WriteString(text[at:f.Start])
+		out.WriteString(s.placeholder(f.Kind, text[f.Start:f.End]))
+		at = f.End
+	}
+	out.WriteString(text[at:])
+	return out.String()
+}
+
+// look is find, remembering long texts in which there is nothing.
+func (s *Scrubber) look(text string) []Secret {
+	if len(text) < 8 {
+		return nil
+	}
+	if len(text) < longText {
+		return s.find(text)
+	}
+	hash := maphash.String(s.seed, text)
+	s.mu.Lock()
+	_, clean := s.clean[hash]
+	s.mu.Unlock()
+	if clean {
+		return nil
+	}
+	found := s.find(text)
+	if len(found) == 0 {
+		s.mu.Lock()
+		if len(s.clean) < mostClean {
+			s.clean[hash] = struct{}{}
+		}
+		s.mu.Unlock()
+	}
+	return found
+}
+
+// placeholder gives "[redacted:openai:1]".
+func (s *Scrubber) placeholder(kind, secret string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name, ok := s.names[secret]
+	if !ok {
+		s.kinds[kind]++
+		name = fmt.Sprintf("%s%s:%d]", placeholderStart, kind, s.kinds[kind])
+		s.names[secret] = name
+	}
+	r := s.counts[name]
+	if r == nil {
+		r = &Redaction{Kind: kind, Placeholder: name}
+		s.counts[name] = r
+	}
+	r.Count++
+	return name
+}
+
+// Report tells what was replaced, by kind.
+func (s *Scrubber) Report() []Redaction {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]Redaction, 0, len(s.counts))
+	for _, r := range s.counts {
+		list = append(list, *r)
+	}
+	slices.SortFunc(list, func(a, b Redaction) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(len(a.Placeholder), len(b.Placeholder)), cmp.Compare(a.Placeholder, b.Placeholder))
+	})
+	return list
+}

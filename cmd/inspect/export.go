@@ -14,6 +14,7 @@ import (
 
 	"github.com/retake-debugger/retake/cmd/internal/mistake"
 	"github.com/retake-debugger/retake/formats"
+	"github.com/retake-debugger/retake/redact"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -25,6 +26,8 @@ type exportOptions struct {
 	maxResult            int
 	as, api, steps       string
 	system, words        bool
+	redact               bool
+	rules, vault         string
 }
 
 // exportFormat is one that export writes.
@@ -100,6 +103,9 @@ Programs read the key from the environment; it is in no export.`,
 	f.StringVar(&o.format, "format", "jsonl", "one of the formats above")
 	f.StringVarP(&o.file, "output", "o", "", "write to this file instead of standard output")
 	f.StringVar(&o.filter, "filter", "", `only what passes, such as "model:opus is:error after:7d"`)
+	f.BoolVar(&o.redact, "redact", false, "replace keys, tokens, private keys, passwords and e-mail addresses by placeholders")
+	f.StringVar(&o.rules, "redact-rules", "", "the same with rules of your own: a file with lines of NAME REGEXP, and keep REGEXP")
+	f.StringVar(&o.vault, "vault", "", "the same, keeping in this file what placeholders stand for, for \"inspect unredact\"")
 	f.Int64Var(&o.maxTokens, "max-tokens", 0, "leave out the oldest rounds of longer conversations, then cut results")
 	f.IntVar(&o.maxResult, "max-result", 0, "cut tool results longer than so many bytes (few-shot: 4000 unless told; 0 for never)")
 	f.BoolVar(&o.chunks, "chunks", false, "with jsonl: the arrival time of each piece of the answers")
@@ -126,6 +132,7 @@ type exporting struct {
 	lost   formats.Losses
 	errors exportErrors
 	bar    *progress
+	scrub  *redact.Scrubber // nil: nothing is redacted
 }
 
 func (a *app) export(ctx context.Context, o *exportOptions, refs []string) error {
@@ -143,6 +150,9 @@ func (a *app) export(ctx context.Context, o *exportOptions, refs []string) error
 	}
 	defer db.Close()
 	x := &exporting{app: a, ctx: ctx, o: o, reader: db, refs: refs, errors: exportErrors{app: a}, bar: a.progress()}
+	if err := x.redacting(); err != nil {
+		return err
+	}
 	err = a.writeTo(o.file, func(w io.Writer) error {
 		err := list[n].write(x, w)
 		x.bar.clear()
@@ -154,7 +164,7 @@ func (a *app) export(ctx context.Context, o *exportOptions, refs []string) error
 	for _, what := range x.lost.List() {
 		fmt.Fprintln(a.err, "inspect: left out: "+visible(oneLine(what)))
 	}
-	return err
+	return errors.Join(err, x.tellRedacted())
 }
 
 func (o *exportOptions) check() error {

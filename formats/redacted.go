@@ -1,0 +1,255 @@
+package formats
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"sync"
+
+	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/redact"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// Redacted reads what is stored with its secrets replaced by placeholders: in
+// headers, URLs, bodies, errors, edits and what users said of runs. What is
+// derived from its bodies is redacted too. Nothing that is stored changes.
+//
+// Bodies come without their content encoding, and with the sum of other bytes
+// than went over the wire: none is told.
+type Redacted struct {
+	transcript.Reader
+	scrub *redact.Scrubber
+
+	mu       sync.Mutex
+	encoding map[transcript.BodyID]string
+}
+
+// NewRedacted makes one.
+func NewRedacted(r transcript.Reader, s *redact.Scrubber) *Redacted {
+	return &Redacted{Reader: r, scrub: s, encoding: map[transcript.BodyID]string{}}
+}
+
+// mostRedacted bounds a body that is redacted.
+const mostRedacted = 64 << 20
+
+// exchange gives a copy without secrets.
+func (r *Redacted) exchange(e *transcript.Exchange, err error) (*transcript.Exchange, error) {
+	if e == nil || err != nil {
+		return e, err
+	}
+	safe := *e
+	safe.URL, safe.Preview = r.scrub.Text(e.URL), r.scrub.Text(e.Preview)
+	safe.Error = r.failure(e.Error)
+	if e.Seen != nil {
+		safe.Seen = &transcript.Ending{Outcome: e.Seen.Outcome, Error: r.failure(e.Seen.Error)}
+	}
+	safe.Warnings = nil
+	for _, w := range e.Warnings {
+		safe.Warnings = append(safe.Warnings, r.scrub.Text(w))
+	}
+	r.message(&safe.Request)
+	if err := r.chunks(&safe.Response); err != nil {
+		return nil, err
+	}
+	r.message(&safe.Response)
+	return &safe, nil
+}
+
+func (r *Redacted) failure(e *transcript.Error) *transcript.Error {
+	if e == nil {
+		return nil
+	}
+	return &transcript.Error{Type: r.scrub.Text(e.Type), Code: r.scrub.Text(e.Code), Message: r.scrub.Text(e.Message)}
+}
+
+func (r *Redacted) message(m *transcript.Message) {
+	headers := make(map[string][]string, len(m.Headers))
+	for name, values := range m.Headers {
+		for _, v := range values {
+			headers[name] = append(headers[name], r.scrub.Text(v))
+		}
+	}
+	m.Headers, m.SHA256, m.DecodeError = headers, "", r.scrub.Text(m.DecodeError)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.encoding[m.Body] = m.ContentEncoding
+	m.ContentEncoding = ""
+}
+
+// chunks moves the arrival of pieces to where they are after the redaction.
+func (r *Redacted) chunks(m *transcript.Message) error {
+	if len(m.Chunks) == 0 || m.ContentEncoding != "" || m.Bytes > mostRedacted {
+		m.Chunks = nil
+		return nil
+	}
+	body, err := r.read(context.Background(), m.Body, "")
+	if err != nil {
+		return err
+	}
+	_, splices := r.scrub.Body(body)
+	moved := make([]transcript.Chunk, len(m.Chunks))
+	for i, c := range m.Chunks {
+		moved[i] = transcript.Chunk{Offset: redact.Moved(splices, c.Offset), At: c.At}
+	}
+	m.Chunks = moved
+	return nil
+}
+
+// Exchange is that of a transcript.Reader, as are the methods below.
+func (r *Redacted) Exchange(ctx context.Context, id string) (*transcript.Exchange, error) {
+	return r.exchange(r.Reader.Exchange(ctx, id))
+}
+
+// ExchangeN gives the exchange with that number.
+func (r *Redacted) ExchangeN(ctx context.Context, n int64) (*transcript.Exchange, error) {
+	return r.exchange(r.Reader.ExchangeN(ctx, n))
+}
+
+// Exchanges lists exchanges, without the arrival of pieces.
+func (r *Redacted) Exchanges(ctx context.Context, f transcript.Filter) iter.Seq2[*transcript.Exchange, error] {
+	return func(yield func(*transcript.Exchange, error) bool) {
+		for e, err := range r.Reader.Exchanges(ctx, f) {
+			if err == nil {
+				e.Response.Chunks = nil
+			}
+			if !yield(r.exchange(e, err)) {
+				return
+			}
+		}
+	}
+}
+
+// Children lists the exchanges that continue the one with that id.
+func (r *Redacted) Children(ctx context.Context, id string) ([]*transcript.Exchange, error) {
+	list, err := r.Reader.Children(ctx, id)
+	for i := range list {
+		list[i].Response.Chunks = nil
+		if list[i], err = r.exchange(list[i], err); err != nil {
+			return nil, err
+		}
+	}
+	return list, err
+}
+
+// Pieces says that bodies are read whole: a secret may lie over several pieces.
+func (r *Redacted) Pieces(_ context.Context, id transcript.BodyID) ([]transcript.BodyID, error) {
+	return []transcript.BodyID{id}, nil
+}
+
+// Body opens a body without its content encoding and its secrets.
+func (r *Redacted) Body(ctx context.Context, id transcript.BodyID) (io.ReadCloser, error) {
+	r.mu.Lock()
+	encoding := r.encoding[id]
+	r.mu.Unlock()
+	body, err := r.read(ctx, id, encoding)
+	if err != nil {
+		return nil, err
+	}
+	safe, _ := r.scrub.Body(body)
+	return io.NopCloser(bytes.NewReader(safe)), nil
+}
+
+// read reads a body. One that is too large to be redacted, or that cannot be
+// decoded, is not given at all.
+func (r *Redacted) read(ctx context.Context, id transcript.BodyID, encoding string) ([]byte, error) {
+	wire, err := r.Reader.Body(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	defer wire.Close()
+	body, err := io.ReadAll(io.LimitReader(wire, mostRedacted+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > mostRedacted {
+		return nil, fmt.Errorf("redact body: it has more than %d bytes", mostRedacted)
+	}
+	if encoding == "" || encoding == "identity" || len(body) == 0 {
+		return body, nil
+	}
+	plain, err := dialect.Text(encoding, body, mostRedacted)
+	if err != nil && len(plain) == 0 {
+		return nil, fmt.Errorf("redact body: %w", err)
+	}
+	return plain, nil
+}
+
+// Takes lists replays.
+func (r *Redacted) Takes(ctx context.Context, id string) ([]transcript.Take, error) {
+	list, err := r.Reader.Takes(ctx, id)
+	for i := range list {
+		edits, _ := r.scrub.Body([]byte(list[i].Edits))
+		list[i].Edits = string(edits)
+	}
+	return list, err
+}
+
+// Run gives the run with that id.
+func (r *Redacted) Run(ctx context.Context, id string) (*transcript.Run, error) {
+	return r.run(r.Reader.Run(ctx, id))
+}
+
+// RunN gives the run with that number.
+func (r *Redacted) RunN(ctx context.Context, n int64) (*transcript.Run, error) {
+	return r.run(r.Reader.RunN(ctx, n))
+}
+
+func (r *Redacted) run(run *transcript.Run, err error) (*transcript.Run, error) {
+	if err != nil {
+		return run, err
+	}
+	safe := *run
+	safe.Name = r.scrub.Text(run.Name)
+	return &safe, nil
+}
+
+// Runs lists runs.
+func (r *Redacted) Runs(ctx context.Context, f transcript.RunFilter) ([]transcript.RunSum, error) {
+	list, err := r.Reader.Runs(ctx, f)
+	for i := range list {
+		s := &list[i]
+		s.Name, s.Topic = r.scrub.Text(s.Name), r.scrub.Text(s.Topic)
+		r.marks(&s.Marks)
+	}
+	return list, err
+}
+
+// Marks gives what users said of a run.
+func (r *Redacted) Marks(ctx context.Context, run string) (*transcript.Marks, error) {
+	m, err := r.Reader.Marks(ctx, run)
+	if err == nil && m != nil {
+		safe := *m
+		r.marks(&safe)
+		m = &safe
+	}
+	return m, err
+}
+
+func (r *Redacted) marks(m *transcript.Marks) {
+	m.Name, m.Note = r.scrub.Text(m.Name), r.scrub.Text(m.Note)
+	var tags []string
+	for _, t := range m.Tags {
+		tags = append(tags, r.scrub.Text(t))
+	}
+	m.Tags = tags
+}
+
+// Calls lists the recorded calls of exchanges.
+func (r *Redacted) Calls(ctx context.Context, exchanges []string) ([]transcript.CallRow, error) {
+	return r.rows(r.Reader.Calls(ctx, exchanges))
+}
+
+// Brought lists the results that a request brought.
+func (r *Redacted) Brought(ctx context.Context, exchange string) ([]transcript.CallRow, error) {
+	return r.rows(r.Reader.Brought(ctx, exchange))
+}
+
+func (r *Redacted) rows(list []transcript.CallRow, err error) ([]transcript.CallRow, error) {
+	for i := range list {
+		list[i].Name = r.scrub.Text(list[i].Name)
+	}
+	return list, err
+}

@@ -128,7 +128,12 @@ func (t *tx) PutClue(value transcript.Key, exchange, at string) error {
 	if err := t.open(); err != nil {
 		return err
 	}
-	_, err := t.st.exec("INSERT OR IGNORE INTO clue (value, n, at) SELECT ?, n, ? FROM exchange WHERE id = ?", value[:], at, packID(exchange))
+	var err error
+	if n, ok := t.stored[exchange]; ok {
+		_, err = t.st.exec("INSERT OR IGNORE INTO clue (value, n, at) VALUES (?, ?, ?)", value[:], n, at)
+	} else {
+		_, err = t.st.exec("INSERT OR IGNORE INTO clue (value, n, at) SELECT ?, n, ? FROM exchange WHERE id = ?", value[:], at, packID(exchange))
+	}
 	if err != nil {
 		return fmt.Errorf("store clue: %w", err)
 	}
@@ -173,7 +178,8 @@ func (p *past) AnyClue(values []transcript.Key) (bool, error) {
 	if err := p.check(); err != nil {
 		return false, err
 	}
-	const query = "SELECT 1 FROM clue WHERE value IN (?, ?, ?, ?) AND n < ? LIMIT 1"
+	const one = "SELECT 1 FROM clue WHERE n < ?5 AND value = "
+	const query = one + "?1 UNION ALL " + one + "?2 UNION ALL " + one + "?3 UNION ALL " + one + "?4 LIMIT 1"
 	for some := range slices.Chunk(values, anyClues) {
 		args := make([]any, 0, anyClues+1)
 		for i := range anyClues {

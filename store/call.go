@@ -152,14 +152,15 @@ func (t *tx) PutResult(exchange, at string, r transcript.ResultRow) error {
 	if err := t.open(); err != nil {
 		return err
 	}
-	var call int64
-	err := t.st.row(context.Background(), "SELECT id FROM call WHERE exchange = ? AND at = ?", []any{idOrEmpty(exchange), at}, &call)
-	if errors.Is(err, sql.ErrNoRows) {
-		return fmt.Errorf("call %s of exchange %s: %w", at, exchange, transcript.ErrNotFound)
-	}
+	res, err := t.st.exec(`INSERT OR REPLACE INTO result (call, exchange, at, found_by, latency, is_error)
+		SELECT id, ?, ?, ?, ?, ? FROM call WHERE exchange = ? AND at = ? LIMIT 1`,
+		idOrEmpty(r.Exchange), r.At, r.By, r.LatencyMS, r.IsError, idOrEmpty(exchange), at)
+	stored := int64(0)
 	if err == nil {
-		_, err = t.st.exec("INSERT OR REPLACE INTO result (call, exchange, at, found_by, latency, is_error) VALUES (?, ?, ?, ?, ?, ?)",
-			call, idOrEmpty(r.Exchange), r.At, r.By, r.LatencyMS, r.IsError)
+		stored, err = res.RowsAffected()
+	}
+	if err == nil && stored == 0 {
+		return fmt.Errorf("call %s of exchange %s: %w", at, exchange, transcript.ErrNotFound)
 	}
 	if err != nil {
 		return fmt.Errorf("store result: %w", err)

@@ -15,6 +15,13 @@ const (
 	logLimit = 64 << 20 / pageSize
 )
 
+// The checkpointer looks how long the log is after so many commits, or so many
+// bytes of packs. To look costs about as much as one of a commit's statements.
+const (
+	lookCommits = 4
+	lookBytes   = 1 << 20
+)
+
 // checkpointer moves the write-ahead log into the file, beside the writer. It
 // never waits for readers: what one holds back, a later checkpoint moves.
 type checkpointer struct {
@@ -24,6 +31,9 @@ type checkpointer struct {
 	work chan struct{}
 	stop chan struct{}
 	done chan struct{}
+
+	commits int   // since it was woken; this and bytes belong to whoever has the writer's turn
+	bytes   int64 // of packs
 }
 
 func startCheckpointer(c *connector, w *writer) *checkpointer {
@@ -34,8 +44,13 @@ func startCheckpointer(c *connector, w *writer) *checkpointer {
 	return cp
 }
 
-// wake says that something was written.
-func (cp *checkpointer) wake() {
+// wrote says that a transaction was committed, with so many bytes of packs.
+func (cp *checkpointer) wrote(bytes int64) {
+	cp.commits, cp.bytes = cp.commits+1, cp.bytes+bytes
+	if cp.commits < lookCommits && cp.bytes < lookBytes {
+		return
+	}
+	cp.commits, cp.bytes = 0, 0
 	select {
 	case cp.work <- struct{}{}:
 	default:

@@ -84,11 +84,8 @@ func (t *tx) moveLookups(old, e *transcript.Exchange) error {
 }
 
 func (t *tx) removeLookup(key, target int64) error {
-	recent, err := t.w.lookup.remove(key, target)
-	if recent > 0 {
-		t.w.state.lookups -= recent
-		t.w.state.changed = true
-	}
+	changed, err := t.w.lookup.remove(key, target, &t.w.state.lookups)
+	t.w.state.changed = t.w.state.changed || changed
 	return err
 }
 

@@ -23,6 +23,7 @@ func (db *DB) Exec(query string) error {
 		return err
 	}
 	defer db.w.unlock()
+	db.w.stale = true
 	_, err := db.w.conn.ExecContext(context.Background(), query)
 	return err
 }
@@ -57,6 +58,9 @@ func Versions() int {
 	return len(all)
 }
 
+// newLookups is the version that first had lookup_new.
+const newLookups = 10
+
 // MakeOld makes a file as that version would have written it: with the rows of
 // the file at from, and of them the columns that there were.
 func MakeOld(ctx context.Context, path, from string, version int) error {
@@ -87,6 +91,9 @@ func MakeOld(ctx context.Context, path, from string, version int) error {
 				return err
 			}
 			copies = append(copies, fmt.Sprintf("DELETE FROM main.%[1]s; INSERT INTO main.%[1]s (%[2]s) SELECT %[2]s FROM new.%[1]s", table, columns))
+		}
+		if version < newLookups {
+			copies = append(copies, "INSERT INTO main.lookup_recent SELECT * FROM new.lookup_new; UPDATE main.state SET lookups = (SELECT count(*) FROM main.lookup_recent)")
 		}
 		_, err = conn.ExecContext(ctx, strings.Join(copies, ";"))
 		return err

@@ -1,9 +1,11 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 )
 
 const (
@@ -22,13 +24,20 @@ type lane struct {
 	data    []byte // the pending segments: those that are in no pack yet
 	lengths []int
 	loose   []loosePack // the last packs, without gaps up to the pending segments
+	written int64       // bytes of packs in this transaction
 }
 
-type loosePack struct{ first, count, bytes int64 }
+// loosePack is a pack that will be merged. What this process has packed itself
+// is kept as it was until then: less than fullPack in all.
+type loosePack struct {
+	first, count, bytes int64
+	lengths             []int // nil if it is to be read
+	data                []byte
+}
 
 // load prepares the lane for a transaction in which next is the next number.
 func (l *lane) load(next int64) error {
-	l.data, l.lengths = l.data[:0], l.lengths[:0]
+	l.data, l.lengths, l.written = l.data[:0], l.lengths[:0], 0
 	if l.next == next {
 		return nil
 	}
@@ -88,7 +97,7 @@ func (l *lane) flush() error {
 		total += p.bytes
 	}
 	if total < fullPack && len(l.loose) < maxLoose {
-		l.loose = append(l.loose, loosePack{first, int64(len(l.lengths)), int64(len(l.data))})
+		l.loose = append(l.loose, loosePack{first, int64(len(l.lengths)), int64(len(l.data)), slices.Clone(l.lengths), bytes.Clone(l.data)})
 		return l.write(packRow(first, l.lengths, l.data, l.codec.quick))
 	}
 	encoder := l.codec.tight
@@ -106,15 +115,19 @@ func (l *lane) flush() error {
 	}
 	l.loose = nil
 	if len(data) < fullPack {
-		l.loose = []loosePack{{first, int64(len(lengths)), int64(len(data))}}
+		l.loose = []loosePack{{first: first, count: int64(len(lengths)), bytes: int64(len(data))}}
 	}
 	return l.write(packRow(first, lengths, data, encoder))
 }
 
-// takeLoose reads the loose packs and deletes them.
+// takeLoose gives what the loose packs hold and deletes them.
 func (l *lane) takeLoose() (lengths []int, data []byte, err error) {
 	table := packTables[l.number]
 	for _, loose := range l.loose {
+		if loose.lengths != nil {
+			lengths, data = append(lengths, loose.lengths...), append(data, loose.data...)
+			continue
+		}
 		p, err := readPack(context.Background(), l.st, l.codec, idIn(l.number, loose.first))
 		if err != nil {
 			return nil, nil, fmt.Errorf("merge packs: %w", err)
@@ -142,6 +155,7 @@ func (l *lane) write(row packedRow) error {
 }
 
 func (l *lane) insert(row packedRow) error {
+	l.written += int64(len(row.data))
 	query := "INSERT INTO " + packTables[l.number] + " (first, count, bytes, lengths, data) VALUES (?, ?, ?, ?, ?)"
 	if _, err := l.st.exec(query, row.first, row.count, row.bytes, row.lengths, row.data); err != nil {
 		return fmt.Errorf("store pack: %w", err)

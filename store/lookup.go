@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/retake-debugger/retake/transcript"
@@ -24,13 +25,17 @@ const (
 	findText       = 100 // by what it says: of search_text.same alone
 )
 
-// maxRecentLookups is how many entries may lie in lookup_recent.
-const maxRecentLookups = 8192
+// lookupTables hold the entries, the newest in the first.
+var lookupTables = [...]string{"lookup_new", "lookup_recent", "lookup"}
+
+// lookupMost is how many entries may lie in each table but the last.
+var lookupMost = [...]int64{256, 8192}
 
 // lookup finds rows by values that are spread like hashes. In an index of each
 // of them every new row would change a page of its own, and a commit writes
-// whole pages; so new entries of all kinds go to one small table, and from time
-// to time together, in order, into the large one.
+// whole pages; so new entries of all kinds go to a table of one page, from time
+// to time together, in order, into one of a few pages, and from there into the
+// large one.
 //
 // An entry leads from 8 bytes of a hash to a number. It proves nothing: whoever
 // follows it compares what it finds there. The hash is salted, so that nobody
@@ -87,31 +92,52 @@ func (l *lookup) add(key, target int64) {
 	l.count++
 }
 
-// remove deletes an entry. recent is how many of lookup_recent that were.
-func (l *lookup) remove(key, target int64) (recent int64, err error) {
+// remove deletes an entry, and counts it out of what the tables hold.
+func (l *lookup) remove(key, target int64, held *lookupCounts) (changed bool, err error) {
 	if i := slices.Index(l.pending[key], target); i >= 0 {
 		l.pending[key] = slices.Delete(l.pending[key], i, i+1)
 		l.count--
 	}
-	if _, err := l.st.exec("DELETE FROM lookup WHERE key = ? AND target = ?", key, target); err != nil {
-		return 0, fmt.Errorf("delete lookup: %w", err)
+	for n, table := range lookupTables {
+		res, err := l.st.exec("DELETE FROM "+table+" WHERE key = ? AND target = ?", key, target)
+		if err != nil {
+			return changed, fmt.Errorf("delete lookup: %w", err)
+		}
+		gone, err := res.RowsAffected()
+		if err != nil {
+			return changed, fmt.Errorf("delete lookup: %w", err)
+		}
+		if n < len(held) && gone > 0 {
+			held[n], changed = held[n]-gone, true
+		}
 	}
-	res, err := l.st.exec("DELETE FROM lookup_recent WHERE key = ? AND target = ?", key, target)
-	if err != nil {
-		return 0, fmt.Errorf("delete lookup: %w", err)
-	}
-	return res.RowsAffected()
+	return changed, nil
 }
 
-const (
+// lookupCounts are how many entries lie in each table but the last.
+type lookupCounts [len(lookupTables) - 1]int64
+
+var (
 	// selectSome is what nearly always tells everything: few keys lead far.
-	selectSome = "SELECT target FROM lookup_recent WHERE key = ?1 UNION ALL SELECT target FROM lookup WHERE key = ?1 LIMIT 32"
-	some       = 32
+	selectSome = unionOfLookups("SELECT target FROM %s WHERE key = ?1") + " LIMIT " + strconv.Itoa(some)
 
 	// selectNewest costs more than twice as much.
-	selectNewest = `SELECT target FROM (SELECT target FROM lookup_recent WHERE key = ?1 AND target < ?2 ORDER BY target DESC LIMIT ?3)
-		UNION ALL SELECT target FROM (SELECT target FROM lookup WHERE key = ?1 AND target < ?2 ORDER BY target DESC LIMIT ?3)`
+	selectNewest = unionOfLookups("SELECT target FROM (SELECT target FROM %s WHERE key = ?1 AND target < ?2 ORDER BY target DESC LIMIT ?3)")
+
+	// selectLacks tells whether an entry is in no table. Entries move from one to
+	// the next, so all are asked at once.
+	selectLacks = "SELECT NOT EXISTS (" + unionOfLookups("SELECT 1 FROM %s WHERE key = ?1 AND target = ?2") + ")"
 )
+
+const some = 32
+
+func unionOfLookups(query string) string {
+	var all []string
+	for _, table := range lookupTables {
+		all = append(all, fmt.Sprintf(query, table))
+	}
+	return strings.Join(all, " UNION ALL ")
+}
 
 // targets gives what a key leads to below a bound, the highest first: all, or at
 // most limit.
@@ -164,18 +190,19 @@ func (l *lookup) walk(key, below int64, page int, take func(target int64) (enoug
 	}
 }
 
-// lookupRows is how many entries one statement stores.
-const lookupRows = 32
+// insertLookups store up to 1, 2, 4 … entries at once, in each table but the last.
+var insertLookups = func() (all [len(lookupMost)][6]string) {
+	for table := range all {
+		for i := range all[table] {
+			all[table][i] = "INSERT OR IGNORE INTO " + lookupTables[table] + " (key, target) VALUES (?, ?)" + strings.Repeat(", (?, ?)", 1<<i-1)
+		}
+	}
+	return all
+}()
 
-var insertLookup = map[int]string{1: insertLookups(1), lookupRows: insertLookups(lookupRows)}
-
-func insertLookups(rows int) string {
-	return "INSERT OR IGNORE INTO lookup_recent (key, target) VALUES (?, ?)" + strings.Repeat(", (?, ?)", rows-1)
-}
-
-// flush writes the pending entries. stored is how many lookup_recent holds, and
-// the result how many it holds then.
-func (l *lookup) flush(stored int64) (int64, error) {
+// flush writes the pending entries. held is how many the tables hold, and then
+// how many they hold with these.
+func (l *lookup) flush(held *lookupCounts) error {
 	entries := make([][2]int64, 0, l.count)
 	for key, targets := range l.pending {
 		for _, target := range targets {
@@ -183,32 +210,53 @@ func (l *lookup) flush(stored int64) (int64, error) {
 		}
 	}
 	slices.SortFunc(entries, func(a, b [2]int64) int { return slices.Compare(a[:], b[:]) })
-	stored += int64(len(entries))
-	args := make([]any, 0, 2*lookupRows)
-	for len(entries) > 0 {
-		rows := 1
-		if len(entries) >= lookupRows {
-			rows = lookupRows
+	into := 0
+	if n := int64(len(entries)); held[0]+n > lookupMost[0] {
+		if err := l.pass(0, held); err != nil {
+			return err
 		}
-		args = args[:0]
-		for _, e := range entries[:rows] {
-			args = append(args, e[0], e[1])
+		if n > lookupMost[0] {
+			into = 1
 		}
-		if _, err := l.st.exec(insertLookup[rows], args...); err != nil {
-			return 0, fmt.Errorf("store lookups: %w", err)
-		}
-		entries = entries[rows:]
 	}
-	if stored < maxRecentLookups {
-		return stored, nil
+	if err := l.insert(into, entries); err != nil {
+		return err
 	}
+	held[into] += int64(len(entries))
+	if held[1] < lookupMost[1] {
+		return nil
+	}
+	return l.pass(1, held)
+}
+
+func (l *lookup) insert(table int, entries [][2]int64) error {
+	args := make([]any, 0, 2*len(entries))
+	for _, e := range entries {
+		args = append(args, e[0], e[1])
+	}
+	for i := len(insertLookups[table]) - 1; len(args) > 0; i-- {
+		for size := 2 << i; len(args) >= size; args = args[size:] {
+			if _, err := l.st.exec(insertLookups[table][i], args[:size]...); err != nil {
+				return fmt.Errorf("store lookups: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// pass moves all entries of a table to the next one.
+func (l *lookup) pass(table int, held *lookupCounts) error {
 	for _, query := range []string{
-		"INSERT OR IGNORE INTO lookup SELECT key, target FROM lookup_recent ORDER BY key, target",
-		"DELETE FROM lookup_recent",
+		"INSERT OR IGNORE INTO " + lookupTables[table+1] + " SELECT key, target FROM " + lookupTables[table] + " ORDER BY key, target",
+		"DELETE FROM " + lookupTables[table],
 	} {
 		if _, err := l.st.exec(query); err != nil {
-			return 0, fmt.Errorf("merge lookups: %w", err)
+			return fmt.Errorf("merge lookups: %w", err)
 		}
 	}
-	return 0, nil
+	if table+1 < len(held) {
+		held[table+1] += held[table]
+	}
+	held[table] = 0
+	return nil
 }

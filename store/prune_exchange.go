@@ -87,6 +87,7 @@ func (t *tx) lookupGone(kind byte, value []byte, target int64) error {
 
 // removed tells every writer that what it remembers may be gone.
 func (t *tx) removed() error {
+	t.w.stale = true
 	_, err := t.st.exec("UPDATE state SET removals = removals + 1")
 	return err
 }

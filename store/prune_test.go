@@ -110,14 +110,14 @@ func tidy(t *testing.T, db *store.DB) {
 		"models":   "SELECT count(*) FROM model WHERE id NOT IN (SELECT model FROM exchange)",
 		"lookups":  "SELECT count(*) FROM lookup_gone",
 		"free":     "SELECT freelist_count > 4 FROM pragma_freelist_count",
-		"too many": "SELECT (SELECT count(*) FROM lookup_recent) <> lookups FROM state",
+		"too many": "SELECT (SELECT count(*) FROM lookup_recent) <> lookups OR (SELECT count(*) FROM lookup_new) <> new_lookups FROM state",
 	} {
 		if n := number(t, db, query); n != 0 {
 			t.Errorf("%s left behind: %d", what, n)
 		}
 	}
 	// Of each exchange two nodes, a response id and a call; of each segment its bytes.
-	lookups := number(t, db, "SELECT (SELECT count(*) FROM lookup) + (SELECT count(*) FROM lookup_recent)")
+	lookups := number(t, db, "SELECT (SELECT count(*) FROM lookup) + (SELECT count(*) FROM lookup_recent) + (SELECT count(*) FROM lookup_new)")
 	if rows := 4 * number(t, db, "SELECT count(*) FROM exchange"); lookups < rows || lookups > rows+number(t, db, "SELECT coalesce(sum(count), 0) FROM (SELECT count FROM piece_pack UNION ALL SELECT count FROM whole_pack)") {
 		t.Errorf("%d lookups for %d rows", lookups, rows)
 	}
@@ -182,7 +182,7 @@ func TestPrune_Everything(t *testing.T) {
 	}
 	prune(t, db, store.Selection{Before: time.Unix(1<<32, 0)})
 	tidy(t, db)
-	for _, table := range []string{"exchange", "call", "result", "take", "run", "agent", "run_key", "clue", "model", "body", "piece_pack", "whole_pack", "lookup", "lookup_recent"} {
+	for _, table := range []string{"exchange", "call", "result", "take", "run", "agent", "run_key", "clue", "model", "body", "piece_pack", "whole_pack", "lookup", "lookup_recent", "lookup_new"} {
 		if n := number(t, db, "SELECT count(*) FROM "+table); n != 0 {
 			t.Errorf("%d rows of %s are left", n, table)
 		}

@@ -10,7 +10,8 @@ type state struct {
 	salt                      []byte
 	removals                  int64
 	exchange, run, take, body int64
-	piece, whole, lookups     int64
+	piece, whole              int64
+	lookups                   lookupCounts
 	changed                   bool
 }
 
@@ -26,9 +27,9 @@ func (s *state) next(last *int64) int64 {
 func readState(st *statements, newest int) (state, error) {
 	var s state
 	var version int
-	err := st.row(context.Background(), `SELECT salt, removals, exchange, run, take, body, piece, whole, lookups, v.user_version
+	err := st.row(context.Background(), `SELECT salt, removals, exchange, run, take, body, piece, whole, new_lookups, lookups, v.user_version
 		FROM state, pragma_user_version v`, nil,
-		&s.salt, &s.removals, &s.exchange, &s.run, &s.take, &s.body, &s.piece, &s.whole, &s.lookups, &version)
+		&s.salt, &s.removals, &s.exchange, &s.run, &s.take, &s.body, &s.piece, &s.whole, &s.lookups[0], &s.lookups[1], &version)
 	if err != nil {
 		return s, fmt.Errorf("read state: %w", err)
 	}
@@ -39,8 +40,8 @@ func readState(st *statements, newest int) (state, error) {
 }
 
 func (s *state) write(st *statements) error {
-	_, err := st.exec("UPDATE state SET exchange = ?, run = ?, take = ?, body = ?, piece = ?, whole = ?, lookups = ?",
-		s.exchange, s.run, s.take, s.body, s.piece, s.whole, s.lookups)
+	_, err := st.exec("UPDATE state SET exchange = ?, run = ?, take = ?, body = ?, piece = ?, whole = ?, new_lookups = ?, lookups = ?",
+		s.exchange, s.run, s.take, s.body, s.piece, s.whole, s.lookups[0], s.lookups[1])
 	if err != nil {
 		return fmt.Errorf("store state: %w", err)
 	}

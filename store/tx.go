@@ -13,8 +13,9 @@ var errTxDone = errors.New("the transaction is over")
 // tx is one transaction of the writer. It is valid until its function returns.
 type tx struct {
 	past
-	w    *writer
-	done bool
+	w      *writer
+	done   bool
+	stored map[string]int64 // the numbers of the exchanges that it has stored
 }
 
 var _ transcript.Tx = (*tx)(nil)
@@ -77,6 +78,10 @@ func (t *tx) PutExchange(e *transcript.Exchange) error {
 	if _, err := t.st.exec(insertExchange, row...); err != nil {
 		return fmt.Errorf("store exchange: %w", err)
 	}
+	if t.stored == nil {
+		t.stored = map[string]int64{}
+	}
+	t.stored[e.ID] = e.N
 	for _, k := range t.w.lookup.ofExchange(e) {
 		t.w.lookup.add(k.key, e.N)
 	}

@@ -33,12 +33,10 @@ func (r *reader) gaps(ctx context.Context) (*gaps, error) {
 	return g, nil
 }
 
-// lacks tells whether an entry is not there. Entries move from one table to the
-// other, so both are asked at once.
+// lacks tells whether an entry is not there.
 func (g *gaps) lacks(key, target int64) (bool, error) {
-	const query = `SELECT NOT EXISTS (SELECT 1 FROM lookup_recent WHERE key = ?1 AND target = ?2) AND NOT EXISTS (SELECT 1 FROM lookup WHERE key = ?1 AND target = ?2)`
 	var lacks bool
-	err := g.r.st.row(g.ctx, query, []any{key, target}, &lacks)
+	err := g.r.st.row(g.ctx, selectLacks, []any{key, target}, &lacks)
 	return lacks, err
 }
 

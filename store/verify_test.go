@@ -29,8 +29,8 @@ func TestVerify_FindsDamage(t *testing.T) {
 		"headers":        {"UPDATE exchange SET request_headers = x'7f' WHERE n = 4", []string{"exchange"}, "header names"},
 		"model lost":     {"DELETE FROM model", []string{"exchange"}, ""},
 		"warnings":       {"UPDATE exchange SET warnings = '[' WHERE n = 4", []string{"exchange"}, "warnings"},
-		"lookups lost":   {"DELETE FROM lookup_recent", []string{"lookup"}, "not found by"},
-		"lookup changed": {"UPDATE lookup_recent SET target = target + 1 WHERE key = (SELECT min(key) FROM lookup_recent)", []string{"lookup"}, "not found by"},
+		"lookups lost":   {"DELETE FROM lookup_new", []string{"lookup"}, "not found by"},
+		"lookup changed": {"UPDATE lookup_new SET target = target + 1 WHERE key = (SELECT min(key) FROM lookup_new)", []string{"lookup"}, "not found by"},
 		"lookups gone":   {"DROP TABLE lookup", []string{"lookup"}, "no such table"},
 		"index":          {"PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name = 'call_exchange'; PRAGMA writable_schema = OFF", []string{"database"}, ""},
 	} {

@@ -20,6 +20,8 @@ type writer struct {
 	cache   *packCache
 	newest  int // the schema that this program knows
 	state   state
+	version int64    // of the file's data when state was read; another process's commits change it
+	stale   bool     // state is not what the file says
 	begun   [2]int64 // first segment number of each lane that this transaction may use
 	lanes   [2]*lane
 	lookup  *lookup
@@ -32,7 +34,7 @@ type writer struct {
 
 func newWriter(ctx context.Context, c *connector, o Options, all []migration) (_ *writer, err error) {
 	w := &writer{turn: make(chan struct{}, 1), pool: c.open(), newest: len(all), known: newKnown(o.memory()),
-		recent: newRecent(), headers: newHeaderSets(), models: map[modelKey]int64{}}
+		recent: newRecent(), headers: newHeaderSets(), models: map[modelKey]int64{}, stale: true}
 	defer func() {
 		if err != nil {
 			w.pool.Close()
@@ -104,18 +106,26 @@ func (w *writer) update(ctx context.Context, f func(*tx) error) error {
 	return nil
 }
 
-// load reads the numbers given out so far, perhaps by another process since.
+// load reads the numbers given out so far, if another process has perhaps given
+// out some since.
 func (w *writer) load() error {
-	s, err := readState(w.st, w.newest)
-	if err != nil {
-		return err
+	var version int64
+	if err := w.st.row(context.Background(), "PRAGMA data_version", nil, &version); err != nil {
+		return fmt.Errorf("read state: %w", err)
 	}
-	if s.removals != w.state.removals {
-		w.forget()
+	if w.stale || version != w.version {
+		s, err := readState(w.st, w.newest)
+		if err != nil {
+			return err
+		}
+		if s.removals != w.state.removals {
+			w.forget()
+		}
+		w.state, w.version, w.stale = s, version, false
 	}
-	w.state = s
-	w.lookup.load(s.salt)
-	w.begun = [2]int64{s.piece + 1, s.whole + 1}
+	w.state.changed = false
+	w.lookup.load(w.state.salt)
+	w.begun = [2]int64{w.state.piece + 1, w.state.whole + 1}
 	for n, l := range w.lanes {
 		if err := l.load(w.begun[n]); err != nil {
 			return err
@@ -134,8 +144,7 @@ func (w *writer) flush() error {
 	if !w.state.changed && w.lookup.count == 0 {
 		return nil
 	}
-	var err error
-	if w.state.lookups, err = w.lookup.flush(w.state.lookups); err != nil {
+	if err := w.lookup.flush(&w.state.lookups); err != nil {
 		return err
 	}
 	w.state.piece, w.state.whole = w.lanes[pieces].next-1, w.lanes[wholes].next-1
@@ -148,6 +157,7 @@ func (w *writer) forget() {
 	w.recent.forget()
 	w.headers.forget()
 	clear(w.models)
+	w.stale = true
 	for _, l := range w.lanes {
 		l.forget()
 	}
@@ -179,6 +189,6 @@ func (db *DB) change(ctx context.Context, f func(*tx) error) error {
 	if err := db.w.update(ctx, f); err != nil {
 		return err
 	}
-	db.checkpointer.wake()
+	db.checkpointer.wrote(db.w.lanes[pieces].written + db.w.lanes[wholes].written)
 	return nil
 }

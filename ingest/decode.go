@@ -79,7 +79,7 @@ func (c *Committer) understand(w *dialect.Wire) (reading *dialect.Reading) {
 func newExchange(c *transcript.Capture) *transcript.Exchange {
 	e := &transcript.Exchange{
 		ID: c.ID, StartedAt: c.StartedAt, EndedAt: c.EndedAt, Upstream: c.Upstream, Method: c.Method, URL: c.URL,
-		Status: c.Status, Outcome: c.Outcome, Lossy: c.Lossy, Error: c.Error,
+		Status: c.Status, Outcome: c.Outcome, Lossy: c.Lossy, Error: c.Error, Imported: c.Imported,
 		Request:  transcript.Message{Headers: c.RequestHeader, ContentEncoding: encoding(c.RequestHeader)},
 		Response: transcript.Message{Headers: c.ResponseHeader, ContentEncoding: encoding(c.ResponseHeader), Chunks: c.Chunks},
 		Timing:   transcript.Timing{FirstByte: c.FirstByte},

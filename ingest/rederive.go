@@ -27,7 +27,7 @@ func (b *storedBody) Open() (io.ReadCloser, error) { return b.reader.Body(b.ctx,
 func recapture(ctx context.Context, r transcript.Reader, e *transcript.Exchange) *transcript.Capture {
 	end := seen(e)
 	c := &transcript.Capture{
-		ID: e.ID, StartedAt: e.StartedAt, EndedAt: e.EndedAt, Upstream: e.Upstream, Method: e.Method, URL: e.URL,
+		ID: e.ID, StartedAt: e.StartedAt, EndedAt: e.EndedAt, Imported: e.Imported, Upstream: e.Upstream, Method: e.Method, URL: e.URL,
 		RequestHeader: e.Request.Headers, ResponseHeader: e.Response.Headers, Status: e.Status,
 		Outcome: end.Outcome, Error: end.Error, Lossy: e.Lossy, FirstByte: e.Timing.FirstByte, Chunks: e.Response.Chunks,
 		Request:  &storedBody{ctx, r, e.Request.Body, e.Request.Bytes},

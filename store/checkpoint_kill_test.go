@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bufio"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -28,7 +29,9 @@ func writeAndMove(path string) error {
 	if err != nil {
 		return err
 	}
-	noise := rand.NewChaCha8([32]byte{byte(time.Now().UnixNano())})
+	var seed [32]byte // another one each time: ids are made of it
+	binary.LittleEndian.PutUint64(seed[:], uint64(time.Now().UnixNano()))
+	noise := rand.NewChaCha8(seed)
 	for n := 1; ; n++ {
 		e, answer := example(n), make([]byte, 100<<10)
 		_, _ = noise.Read(answer)

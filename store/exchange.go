@@ -23,7 +23,7 @@ const exchangeColumns = `n, id, started, ended, upstream, method, url, status, o
 	input_total, input_uncached, cache_read, cache_write, output, reasoning, total, usage_complete,
 	preview, calls, results, warnings,
 	run, parent, link_by, evidence, shared, in_len, out_len, in_node, out_node, labelled, seen,
-	tools, agent, step, attempt, side, request_omitted, response_omitted, loose_node, settings, change, as_of, chunks`
+	tools, agent, step, attempt, side, request_omitted, response_omitted, loose_node, settings, change, as_of, imported, chunks`
 
 var (
 	insertExchange = "INSERT INTO exchange (" + exchangeColumns + ") VALUES (" +
@@ -81,7 +81,7 @@ func packExchange(e *transcript.Exchange, model int64, request, response any) ([
 	return append(row, e.Preview, e.Calls, e.Results, warnings, packID(l.Run), packID(l.Parent), l.By, l.Evidence,
 		l.Shared, l.InLen, l.OutLen, packNode(l.InNode), packNode(l.OutNode), l.Labelled, seen,
 		e.Tools, packID(l.Agent), l.Step, l.Attempt, l.Side, e.Request.Omitted, e.Response.Omitted,
-		packNode(l.LooseNode), packSettings(&l.Settings), change, l.AsOf, packChunks(e.Response.Chunks)), nil
+		packNode(l.LooseNode), packSettings(&l.Settings), change, l.AsOf, string(e.Imported), packChunks(e.Response.Chunks)), nil
 }
 
 func packSeen(seen *transcript.Ending) (any, error) {
@@ -131,7 +131,7 @@ func (s *scanned) dest() []any {
 		&e.Preview, &e.Calls, &e.Results, &s.warnings,
 		&s.run, &s.parent, &l.By, &l.Evidence, &l.Shared, &l.InLen, &l.OutLen, &s.inNode, &s.outNode, &l.Labelled, &s.seen,
 		&e.Tools, &s.agent, &l.Step, &l.Attempt, &l.Side, &e.Request.Omitted, &e.Response.Omitted,
-		&s.loose, &s.settings, &s.change, &l.AsOf, &s.chunks}
+		&s.loose, &s.settings, &s.change, &l.AsOf, &e.Imported, &s.chunks}
 }
 
 // finish makes the exchange, all but its headers.

@@ -164,6 +164,7 @@ func (s *runSums) counts() error {
 		started, ended                                       *int64
 		usage                                                [7]*int64
 		complete                                             bool
+		imported                                             transcript.Grade
 	}
 	u := &row.usage
 	return s.each(`SELECT run, count(*), sum(side), sum(NOT own), count(DISTINCT agent), sum(own AND agent IS NOT NULL AND attempt <= 1),
@@ -171,15 +172,15 @@ func (s *runSums) counts() error {
 		sum(iif(own, calls, 0)), min(started), coalesce(max(iif(own, ended, NULL)), max(ended)),
 		sum(iif(own, input_total, NULL)), sum(iif(own, input_uncached, NULL)), sum(iif(own, cache_read, NULL)), sum(iif(own, cache_write, NULL)),
 		sum(iif(own, output, NULL)), sum(iif(own, reasoning, NULL)), sum(iif(own, total, NULL)),
-		min(coalesce(usage_complete, side OR outcome <> 'ok' OR NOT own))
+		min(coalesce(usage_complete, side OR outcome <> 'ok' OR NOT own)), max(imported)
 		FROM (SELECT e.*, `+noTake+` AS own FROM exchange e WHERE `+ofRuns+`) GROUP BY run`,
 		func() []any {
 			return []any{&row.exchanges, &row.side, &row.takes, &row.agents, &row.steps, &row.failed, &row.calls, &row.started, &row.ended,
-				&u[0], &u[1], &u[2], &u[3], &u[4], &u[5], &u[6], &row.complete}
+				&u[0], &u[1], &u[2], &u[3], &u[4], &u[5], &u[6], &row.complete, &row.imported}
 		},
 		func(sum *transcript.RunSum) {
 			sum.Exchanges, sum.Side, sum.Takes, sum.Agents, sum.Steps = row.exchanges, row.side, row.takes, row.agents, row.steps
-			sum.Failed, sum.Calls, sum.EndedAt = row.failed, row.calls, unpackTime(row.ended)
+			sum.Failed, sum.Calls, sum.EndedAt, sum.Imported = row.failed, row.calls, unpackTime(row.ended), row.imported // grades sort by worth
 			if row.started != nil {
 				sum.StartedAt = unpackTime(row.started) // a run may be made after its first exchange came
 			}

@@ -15,6 +15,16 @@ const (
 	Unknown   Dialect = "unknown"
 )
 
+// Grade says what an imported exchange is worth.
+type Grade string
+
+// The grades of imported exchanges, best first.
+const (
+	Exact    Grade = "exact"     // the bytes that went over the wire
+	Rebuilt  Grade = "rebuilt"   // put together from what a program kept: enough to send it again
+	ViewOnly Grade = "view only" // the same with parts missing, such as system prompt or tools
+)
+
 // Outcome says how an exchange ended.
 type Outcome string
 
@@ -49,6 +59,7 @@ type Exchange struct {
 	Request   Message
 	Response  Message
 	Timing    Timing
+	Imported  Grade // what it is worth if another program's file brought it; "" if it was recorded
 
 	Dialect       Dialect
 	Stream        bool // the answer was an event stream

@@ -55,6 +55,7 @@ type RunSum struct {
 	Exchanges int      // all of them: steps, their attempts, side calls, takes
 	Side      int      // side calls
 	Takes     int      // replays
+	Imported  Grade    // the least grade of those that were imported; "" if none was
 	Calls     int      // tool calls that a client had to run, see below
 	Failed    int      // steps whose last attempt failed
 	Errors    int      // tool results that are errors

@@ -26,6 +26,7 @@ type Capture struct {
 	StartedAt      time.Time
 	EndedAt        time.Time // zero while it is in progress
 	Label          string    // names the run it belongs to, "" if nobody said
+	Imported       Grade     // "" if it was recorded
 	Upstream       string
 	Method         string
 	URL            string

@@ -28,6 +28,7 @@ type Row struct {
 	Complete      bool               `json:"complete"`
 	Partial       bool               `json:"partial"` // ok, but the answer came without its end
 	Lossy         bool               `json:"lossy"`
+	Imported      transcript.Grade   `json:"imported"` // "exact", "rebuilt" or "view only"; "" if it was recorded
 	Error         *transcript.Error  `json:"error"`
 	Timing        Timing             `json:"timing"`
 	Usage         *transcript.Usage  `json:"usage"`
@@ -75,7 +76,7 @@ func NewRow(e *transcript.Exchange) Row {
 	r := Row{
 		ID: e.ID, N: e.N, StartedAt: e.StartedAt, Upstream: e.Upstream, Dialect: e.Dialect, Method: e.Method, URL: e.URL,
 		Status: e.Status, Stream: e.Stream, Model: e.Model, ResponseModel: e.ResponseModel, Outcome: e.Outcome,
-		Complete: e.Complete, Lossy: e.Lossy, Error: e.Error, Usage: e.Usage, Preview: e.Preview,
+		Complete: e.Complete, Lossy: e.Lossy, Imported: e.Imported, Error: e.Error, Usage: e.Usage, Preview: e.Preview,
 		Calls: e.Calls, Results: e.Results, Run: e.Link.Run, Parent: e.Link.Parent,
 		Link: newLink(&e.Link), Warnings: e.Warnings,
 		Timing: Timing{TTFBms: ms(e.Timing.FirstByte), TTFTms: ms(e.Timing.FirstToken), DurationMS: ms(e.Timing.Duration), Events: e.Timing.Events},

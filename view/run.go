@@ -20,8 +20,9 @@ type RunRow struct {
 	DurationMS       *float64          `json:"duration_ms"`
 	Status           Status            `json:"status"`
 	Models           []string          `json:"models"`
-	Origin           string            `json:"origin"` // "recorded", "take" or "imported"
-	Takes            int               `json:"takes"`  // replays
+	Origin           string            `json:"origin"`   // "recorded", "take" or "imported"
+	Imported         transcript.Grade  `json:"imported"` // the least grade of its imported exchanges: "exact", "rebuilt", "view only"; "" if none is
+	Takes            int               `json:"takes"`    // replays
 	Tags             []string          `json:"tags"`
 	Note             string            `json:"note"`
 	Pinned           bool              `json:"pinned"`
@@ -101,6 +102,9 @@ func newRunRow(s *transcript.RunSum, now time.Time) RunRow {
 			Unanswered: max(0, s.Calls-s.Results), Errors: s.Errors + s.Failed, Failed: s.Failed},
 	}
 	r.Name, r.NamedBy = nameOf(s)
+	if r.Imported = s.Imported; r.Imported != "" {
+		r.Origin = "imported"
+	}
 	if !s.EndedAt.IsZero() {
 		r.EndedAt, r.DurationMS = &s.EndedAt, ms(s.EndedAt.Sub(s.StartedAt))
 	}

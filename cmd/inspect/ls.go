@@ -221,6 +221,9 @@ func (p *printer) sign(r *view.RunRow) string {
 		if r.Pinned {
 			sign += ",pinned"
 		}
+		if r.Imported != "" {
+			sign += ",imported"
+		}
 		return sign
 	}
 	if r.Pinned {

@@ -116,6 +116,9 @@ func (p *runPrinter) runHeading() {
 	if r.Pinned {
 		marks = append([]string{"pinned"}, marks...)
 	}
+	if r.Imported != "" {
+		marks = append([]string{"imported, " + string(r.Imported)}, marks...)
+	}
 	if len(marks) > 0 {
 		p.line("     %s", p.style(word(strings.Join(marks, " · ")), cyan))
 	}

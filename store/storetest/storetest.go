@@ -86,7 +86,7 @@ func full(n int) *transcript.Exchange {
 	return &transcript.Exchange{
 		ID: id(n), StartedAt: base.Add(time.Duration(n) * time.Second), EndedAt: base.Add(time.Duration(n)*time.Second + 1500*time.Millisecond),
 		Upstream: "openai", Method: "POST", URL: "https://api.openai.com/v1/chat/completions?key=x", Status: 200,
-		Outcome: transcript.StreamError, Lossy: true,
+		Outcome: transcript.StreamError, Lossy: true, Imported: transcript.ViewOnly,
 		Error: &transcript.Error{Type: "server_error", Code: "overloaded", Message: "try — later\nplease"},
 		Seen:  &transcript.Ending{Outcome: transcript.UpstreamReset, Error: &transcript.Error{Code: "reset"}},
 		Request: transcript.Message{

@@ -92,9 +92,12 @@ type reader struct {
 	wire   *Wire
 	warned int // how often
 
-	memory *Memory // nil to read everything anew
-	keys   []transcript.Key
-	cuts   []int
+	memory  *Memory // nil to read everything anew
+	memos   []*memo // of the elements so far, nil for those that have none
+	keys    []transcript.Key
+	nodes   []transcript.Node // of as many keys, if they are known already
+	history inputMark         // the end of the list that grows
+	cuts    []int
 }
 
 func newReader(d transcript.Dialect, w *Wire) *reader {

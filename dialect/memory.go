@@ -26,6 +26,9 @@ type Memory struct {
 	recent map[uint64]*memo
 	older  map[uint64]*memo // go when recent is half of the limit
 	size   int              // of recent
+
+	ended []*memo // those that have an input, the oldest first
+	kept  int     // items in these inputs
 }
 
 const defaultMemory = 24 << 20 // the histories of some fifty agents, or of sixteen long ones
@@ -55,7 +58,8 @@ type memo struct {
 	keys   []transcript.Key
 	index  int // of the element, in the items' At; of a head, how long its list was
 	size   int
-	next   *memo // what came after it last time
+	next   *memo  // what came after it last time
+	input  *input // of the request whose history it ended
 }
 
 // trail follows one list of a request through the memory. A nil one finds
@@ -63,6 +67,7 @@ type memo struct {
 type trail struct {
 	memory *Memory
 	head   *memo
+	at     *memo // what came last, nil if it is not remembered
 	next   *memo // what is expected
 	last   int   // how long the list was last time
 }
@@ -74,7 +79,7 @@ func (m *Memory) trail(s series) *trail {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	head := m.head(s)
-	return &trail{memory: m, head: head, next: head.next, last: head.index}
+	return &trail{memory: m, head: head, at: head, next: head.next, last: head.index}
 }
 
 // start gives what stands before the first element of a list of that length.
@@ -139,14 +144,21 @@ func (t *trail) find(v []byte, e *element) {
 	e.hash = maphash.Bytes(m.seed, v) ^ t.head.hash // equal bytes of different lists are not the same
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if found := m.lookup(e.hash, t.head.series, v); found != nil {
-		t.next = found.next
-		t.take(found, e)
+	found := m.lookup(e.hash, t.head.series, v)
+	if found == nil {
+		t.at = nil
+		return
 	}
+	if t.at != nil {
+		t.at.next = found
+	}
+	t.next = found.next
+	t.take(found, e)
 }
 
 func (t *trail) take(found *memo, e *element) {
 	t.memory.use(found)
+	t.at = found
 	e.memo, e.hash, e.items = found, found.hash, len(found.items)
 }
 
@@ -223,13 +235,13 @@ func (m *Memory) limit() int {
 func (m *Memory) add(e *memo) {
 	if other := m.recent[e.hash]; other != nil {
 		m.size -= other.size
-		other.forget()
+		m.forget(other)
 	}
 	m.recent[e.hash] = e
 	m.size += e.size
 	if m.size > m.limit()/2 {
 		for _, e := range m.older {
-			e.forget()
+			m.forget(e)
 		}
 		m.older, m.recent, m.size = m.recent, map[uint64]*memo{}, 0
 	}
@@ -244,4 +256,7 @@ func (m *Memory) use(e *memo) {
 }
 
 // forget lets go of all that a memo holds: others may still point to it.
-func (e *memo) forget() { e.raw, e.items, e.keys, e.next = nil, nil, nil, nil }
+func (m *Memory) forget(e *memo) {
+	m.dropInput(e)
+	e.raw, e.items, e.keys, e.next = nil, nil, nil, nil
+}

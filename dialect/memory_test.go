@@ -25,8 +25,14 @@ func checkRead(t *testing.T, m *Memory, d transcript.Dialect, w *Wire) {
 	if keys := transcript.Keys(want.Input); !slices.Equal(got.Keys, keys) {
 		t.Fatalf("%s keys of %.2000s\nare %x, want %x", d, w.Request, got.Keys, keys)
 	}
+	if nodes := transcript.Chain(transcript.Node{}, got.Keys); !slices.Equal(got.Nodes, nodes) {
+		t.Fatalf("%s nodes of %.2000s\nare %x, want %x", d, w.Request, got.Nodes, nodes)
+	}
 	if cuts := Split(d, w.Request); !slices.Equal(got.Cuts, cuts) {
 		t.Fatalf("%s cuts of %.2000s\nare %v, want %v", d, w.Request, got.Cuts, cuts)
+	}
+	if len(w.Request)%3 > 0 { // others are still in use when the next is read
+		m.Release(got)
 	}
 }
 

@@ -13,6 +13,11 @@ type Reading struct {
 	Turn *transcript.Turn
 	Keys []transcript.Key // transcript.Keys of the input
 	Cuts []int            // what Split gives for the request body
+
+	// Nodes is the transcript.Chain of Keys.
+	Nodes []transcript.Node
+
+	input *input
 }
 
 // Read gives what Decode and Split give, in one scan of the request. The Turn
@@ -27,7 +32,17 @@ func (m *Memory) Read(d transcript.Dialect, w *Wire) *Reading {
 	if r.cuts == nil {
 		r.cuts = Split(d, w.Request)
 	}
-	return &Reading{Turn: r.turn, Keys: r.keys, Cuts: r.cuts}
+	nodes := r.nodes
+	if n := len(nodes); n == 0 {
+		nodes = transcript.Chain(transcript.Node{}, r.keys)
+	} else {
+		nodes = append(nodes, transcript.Chain(nodes[n-1], r.keys[n:])...)
+	}
+	reading := &Reading{Turn: r.turn, Keys: r.keys, Cuts: r.cuts, Nodes: nodes}
+	if r.memory != nil {
+		reading.input = &input{memos: r.memos, history: r.history, items: r.turn.Input, keys: r.keys, nodes: nodes}
+	}
+	return reading
 }
 
 // request reads the request body.
@@ -96,24 +111,39 @@ func (r *reader) each(o *outline, name string, element, text func(v []byte, at s
 		return
 	}
 	m.read = true
-	items := 0
+	at := len(r.memos)
 	for i := range m.list {
+		r.memos = append(r.memos, m.list[i].memo)
+	}
+	grows, known := !s.text && isHistory(name), 0
+	if grows {
+		known = r.reuse(at)
+	}
+	items := 0
+	for i := known; i < len(m.list); i++ {
 		items += m.list[i].items
 	}
 	r.turn.Input = slices.Grow(r.turn.Input, items)
 	before := r.memory.start(s, len(m.list))
 	for i := range m.list {
-		before = r.element(o.body, &m.list[i], before, s, i, read)
+		if i < known {
+			before = r.memos[at+i]
+			continue
+		}
+		before, r.memos[at+i] = r.element(o.body, &m.list[i], before, s, i, read)
+	}
+	if grows {
+		r.history = inputMark{len(r.memos), len(r.turn.Input), len(r.keys)}
 	}
 }
 
 // element reads one element or recalls it, and gives the memo that stands
-// before the next one.
-func (r *reader) element(body []byte, e *element, before *memo, s series, index int, read func(v []byte, at string)) *memo {
+// before the next one, and its own, nil if it has none.
+func (r *reader) element(body []byte, e *element, before *memo, s series, index int, read func(v []byte, at string)) (last, own *memo) {
 	if items, keys, ok := r.memory.recall(before, e.memo, index); ok {
 		r.turn.Input = append(r.turn.Input, items...)
 		r.keys = append(r.keys, keys...)
-		return e.memo
+		return e.memo, e.memo
 	}
 	v := body[e.start:e.end:e.end]
 	keep := r.memory.takes(v)
@@ -123,13 +153,14 @@ func (r *reader) element(body []byte, e *element, before *memo, s series, index 
 	first, warned := len(r.turn.Input), r.warned
 	read(v, s.at(index))
 	if r.memory == nil {
-		return before
+		return before, nil
 	}
 	items := r.turn.Input[first:]
 	keys := transcript.Keys(items)
 	r.keys = append(r.keys, keys...)
 	if !keep || r.warned > warned { // a warning speaks of one place in one body
-		return before
+		return before, nil
 	}
-	return r.memory.remember(before, &memo{hash: e.hash, raw: v, items: slices.Clone(items), keys: keys, index: index})
+	own = r.memory.remember(before, &memo{hash: e.hash, raw: v, items: slices.Clone(items), keys: keys, index: index})
+	return own, own
 }

@@ -44,6 +44,7 @@ func (c *Committer) Commit(ctx context.Context, store transcript.Store, captures
 		for _, d := range batch { // nothing of a body is in an exchange
 			c.buffers.give(d.request.body)
 			c.buffers.give(d.response.body)
+			c.memory.Release(d.reading)
 		}
 	}()
 	var stored []*transcript.Exchange

@@ -20,6 +20,7 @@ type decoded struct {
 	capture  *transcript.Capture
 	exchange *transcript.Exchange
 	turn     *transcript.Turn
+	reading  *dialect.Reading // what turn and keys are of
 	keys     []transcript.Key // of the input's items that are in the chain
 	where    []int            // the number of each input item in the chain; -1 for the others
 	settings transcript.Settings
@@ -42,6 +43,7 @@ func (c *Committer) decode(capture *transcript.Capture) *decoded {
 	w.Request = d.plain(&e.Request, d.request)
 	w.Response = d.plain(&e.Response, d.response)
 	reading := c.understand(w)
+	d.reading = reading
 	d.turn, d.keys, e.Dialect = reading.Turn, reading.Keys, reading.Turn.Dialect
 	d.where = chainIndex(d.turn.Input)
 	d.settings = c.settings.of(d.turn.Input)

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/retake-debugger/retake/transcript"
@@ -16,14 +17,20 @@ const nearest = 32
 // recorded is its beginning, and the end of that is searched for: a request
 // that has nothing to do with anything costs few lookups, however long it is.
 func (k *linker) byHistory() (*transcript.Exchange, error) {
-	ends := answerEnds(k.d)
-	for n := 0; n < nearest && len(ends) > 0; n++ {
-		last := len(ends) - 1
-		if parent, err := k.atNode(ends[last]); err != nil || parent != nil {
+	tried := 0
+	for end := range answerEndsBack(k.d) {
+		if tried++; tried > nearest {
+			break
+		}
+		if parent, err := k.atNode(end); err != nil || parent != nil {
 			return parent, err
 		}
-		ends = ends[:last]
 	}
+	if tried <= nearest {
+		return nil, nil
+	}
+	ends := slices.Collect(answerEndsBack(k.d))[nearest:]
+	slices.Reverse(ends)
 	var longest *transcript.Exchange
 	for low, high := 0, len(ends); low < high; {
 		middle := (low + high) / 2
@@ -40,17 +47,25 @@ func (k *linker) byHistory() (*transcript.Exchange, error) {
 	return longest, nil
 }
 
-// answerEnds gives the lengths of the prefixes that can end with an answer:
-// what a user says, or the result of a client's tool, ends none.
-func answerEnds(d *decoded) []int {
-	var ends []int
-	for i, where := range d.where {
-		it := &d.turn.Input[i]
-		if where >= 0 && it.Kind != transcript.ToolResult && !(it.Kind == transcript.MessageItem && it.Role == "user") {
-			ends = append(ends, where+1)
+// answerEndsBack gives the lengths of the prefixes that can end with an answer,
+// the longest first: what a user says, or the result of a client's tool, ends none.
+func answerEndsBack(d *decoded) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i, where := range slices.Backward(d.where) {
+			it := &d.turn.Input[i]
+			if where >= 0 && it.Kind != transcript.ToolResult && !(it.Kind == transcript.MessageItem && it.Role == "user") && !yield(where+1) {
+				return
+			}
 		}
 	}
-	return ends
+}
+
+// lastAnswerEnd is the longest of them, 0 if there is none.
+func lastAnswerEnd(d *decoded) int {
+	for end := range answerEndsBack(d) {
+		return end
+	}
+	return 0
 }
 
 // atNode links to the exchange whose history and output are the first n items,
@@ -90,9 +105,14 @@ func (k *linker) endsBeyond() []int {
 	if l.Held() || l.By == transcript.ByRetrieve {
 		return nil
 	}
-	ends := slices.DeleteFunc(answerEnds(k.d), func(n int) bool { return n <= l.Shared })
-	slices.Reverse(ends)
-	return ends[:min(beyond, len(ends))]
+	var ends []int
+	for end := range answerEndsBack(k.d) {
+		if end <= l.Shared || len(ends) == beyond {
+			break
+		}
+		ends = append(ends, end)
+	}
+	return ends
 }
 
 // byOtherChoice looks for an answer of which another choice than the first was

@@ -19,18 +19,18 @@ const mostWanted = 2
 func (k *linker) wants(parent, caller *transcript.Exchange) {
 	d := k.d
 	l := &d.exchange.Link
-	switch ends := answerEnds(d); {
+	switch end := lastAnswerEnd(d); {
 	case k.alone || k.told != nil || l.Held():
 	case d.turn.PreviousID != "":
 		k.want("response", d.turn.PreviousID)
-	case len(ends) > 0 && ends[len(ends)-1] > l.Shared:
-		node := k.nodes[ends[len(ends)-1]-1]
+	case end > l.Shared:
+		node := k.nodes[end-1]
 		k.want("node", string(node[:]))
-		loose := transcript.Chain(transcript.Node{}, transcript.LooseKeys(d.turn.Input))[ends[len(ends)-1]-1]
+		loose := transcript.Chain(transcript.Node{}, transcript.LooseKeys(d.turn.Input))[end-1]
 		if loose != node {
 			k.want("loose node", string(loose[:]))
 		}
-	case parent == nil && caller == nil && len(ends) == 0:
+	case parent == nil && caller == nil && end == 0:
 		for i, key := range k.firstTexts() {
 			if i < mostWanted {
 				k.want("prompt", string(key[:]))

@@ -88,7 +88,7 @@ func (k *linker) override() error {
 }
 
 func (k *linker) parent() (*transcript.Exchange, error) {
-	k.nodes = transcript.Chain(transcript.Node{}, k.d.keys)
+	k.nodes = k.d.reading.Nodes
 	place(k.d, transcript.Node{}, 0, k.nodes)
 	if k.alone {
 		k.d.exchange.Link.By, k.d.exchange.Link.Evidence = transcript.ByUser, "a user said so"

@@ -115,13 +115,16 @@ func idsMayDiffer(by string) bool { return by == transcript.ByLoose || by == tra
 // call in the request, and the first call that has a new result. A second
 // result for the same call is left to whoever reads the request.
 func (r *results) answers() (answers map[int]int, orphans []int, first int) {
-	items := r.d.turn.Input
+	answers, first = map[int]int{}, len(r.d.turn.Input)
+	results := newResults(r.d)
+	if len(results) == 0 {
+		return answers, nil, first
+	}
 	fresh := map[int]bool{}
-	for _, i := range newResults(r.d) {
+	for _, i := range results {
 		fresh[i] = true
 	}
-	answers, first = map[int]int{}, len(items)
-	for _, m := range transcript.PairItems(items) {
+	for _, m := range r.matches(results[0], fresh) {
 		switch {
 		case m.Result < 0 || !fresh[m.Result]:
 		case m.State == transcript.Paired:
@@ -132,6 +135,55 @@ func (r *results) answers() (answers map[int]int, orphans []int, first int) {
 		}
 	}
 	return answers, orphans, first
+}
+
+// matches pairs the items of the request. A result belongs to the nearest round
+// before it that fits, so that the last rounds tell of results that find their
+// call there what the whole history would. first is the first that is fresh.
+func (r *results) matches(first int, fresh map[int]bool) []transcript.Match {
+	items := r.d.turn.Input
+	start := lastRounds(items, first)
+	matches := transcript.PairItems(items[start:])
+	paired := 0
+	for i := range matches {
+		m := &matches[i]
+		if m.Call >= 0 {
+			m.Call += start
+		}
+		if m.Result >= 0 {
+			m.Result += start
+			if fresh[m.Result] && m.State == transcript.Paired {
+				paired++
+			}
+		}
+	}
+	if start > 0 && paired < len(fresh) {
+		return transcript.PairItems(items)
+	}
+	return matches
+}
+
+// lastRounds gives where the round begins that has the last call before a
+// result: behind an item that is of no answer.
+func lastRounds(items []transcript.Item, result int) int {
+	i := result - 1
+	for i >= 0 && items[i].Kind != transcript.ToolCall {
+		i--
+	}
+	for ; i >= 0; i-- {
+		switch it := &items[i]; it.Kind {
+		case transcript.ToolCall, transcript.Reasoning, transcript.System, transcript.ToolDefinition:
+		case transcript.ToolResult:
+			if !it.ServerSide {
+				return i + 1
+			}
+		default:
+			if it.Role != "assistant" {
+				return i + 1
+			}
+		}
+	}
+	return 0
 }
 
 func (r *results) store(it *transcript.Item, row *transcript.CallRow, asked *transcript.Exchange) error {
@@ -148,10 +200,14 @@ func (r *results) store(it *transcript.Item, row *transcript.CallRow, asked *tra
 // newResults gives the tool results that the history before did not hold.
 func newResults(d *decoded) []int {
 	var found []int
-	for i, where := range d.where {
-		if it := &d.turn.Input[i]; it.Kind == transcript.ToolResult && !it.ServerSide && where >= d.exchange.Link.Shared {
+	for i, where := range slices.Backward(d.where) {
+		if where >= 0 && where < d.exchange.Link.Shared {
+			break
+		}
+		if it := &d.turn.Input[i]; it.Kind == transcript.ToolResult && !it.ServerSide && where >= 0 {
 			found = append(found, i)
 		}
 	}
+	slices.Reverse(found)
 	return found
 }

@@ -1,9 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -145,29 +145,39 @@ func (p *past) Clues(value transcript.Key, limit int) ([]transcript.Place, error
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	var places []transcript.Place
-	// In the order of the index, since this is asked for each new conversation.
-	const query = "SELECT e.id, p.at FROM clue p JOIN exchange e ON e.n = p.n WHERE p.value = ? AND p.n < ? ORDER BY p.n DESC, p.at DESC LIMIT ?"
-	err := p.st.rows(context.Background(), query, []any{value[:], p.before, limit}, func(row *sql.Rows) error {
-		var id any
-		place := transcript.Place{Body: "response"}
-		if err := row.Scan(&id, &place.At); err != nil {
-			return err
-		}
-		place.Exchange = unpackID(id)
-		places = append(places, place)
-		return nil
-	})
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	// In any order at first, since this is asked for each new conversation: to
+	// sort costs more than to look, and most lead to few or none.
+	const query = "SELECT e.id, p.n, p.at FROM clue p JOIN exchange e ON e.n = p.n WHERE p.value = ? AND p.n < ?"
+	found, err := p.clues(query+" LIMIT ?", value[:], p.before, limit+1)
+	if err == nil && len(found) > limit {
+		found, err = p.clues(query+" ORDER BY p.n DESC, p.at DESC LIMIT ?", value[:], p.before, limit)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("read clues: %w", err)
 	}
-	for first, i := 0, 1; i <= len(places); i++ { // those of one exchange in their order
-		if i == len(places) || places[i].Exchange != places[first].Exchange {
-			slices.Reverse(places[first:i])
-			first = i
-		}
+	slices.SortFunc(found, func(a, b clue) int { return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.at, b.at)) })
+	var places []transcript.Place
+	for _, c := range found {
+		places = append(places, transcript.Place{Exchange: unpackID(c.id), Body: "response", At: c.at})
 	}
 	return places, nil
+}
+
+// clue is a row by which an exchange is found.
+type clue struct {
+	id any
+	n  int64
+	at string
+}
+
+func (p *past) clues(query string, args ...any) (found []clue, err error) {
+	err = p.st.rows(context.Background(), query, args, func(row *sql.Rows) error {
+		var c clue
+		err := row.Scan(&c.id, &c.n, &c.at)
+		found = append(found, c)
+		return err
+	})
+	return found, err
 }
 
 // anyClues is for how many clues one statement looks.

@@ -40,16 +40,14 @@ func (r *reader) Calls(ctx context.Context, exchanges []string) ([]transcript.Ca
 // callGroup is of how many exchanges the calls are read at once.
 const callGroup = 128
 
-var (
-	callsOfOne   = callQuery(1)
-	callsOfGroup = callQuery(callGroup)
-)
+const selectCalls = `SELECT c.exchange, c.id, c.at, c.key, c.call_id, c.name, r.exchange, r.at, r.found_by, r.latency, r.is_error
+	FROM call c LEFT JOIN result r ON r.call = c.id WHERE c.exchange `
 
-func callQuery(exchanges int) string {
-	return `SELECT c.exchange, c.id, c.at, c.key, c.call_id, c.name, r.exchange, r.at, r.found_by, r.latency, r.is_error
-		FROM call c LEFT JOIN result r ON r.call = c.id
-		WHERE c.exchange IN (?` + strings.Repeat(", ?", exchanges-1) + `) ORDER BY c.id, r.exchange, r.at`
-}
+// callsOfOne finds the calls in the order of the index, which is the right one:
+// to have it sorted costs several times what it costs to read them.
+const callsOfOne = selectCalls + "= ?"
+
+var callsOfGroup = selectCalls + "IN (?" + strings.Repeat(", ?", callGroup-1) + ") ORDER BY c.id, r.exchange, r.at"
 
 // callsOf reads the calls of at most callGroup exchanges, in the order in which
 // they were stored.

@@ -8,12 +8,21 @@ import (
 	"math/big"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Table finds the price of a model. It may be used by several goroutines.
 type Table struct {
 	user    map[string]Price // by model, in lower case
 	catalog func() *catalog  // read when it is needed first: it takes some milliseconds
+	last    atomic.Pointer[found]
+}
+
+// found is what was looked up last: the exchanges of a run mostly ask the same.
+type found struct {
+	url, model, responseModel string
+	price                     Price
+	ok                        bool
 }
 
 // New makes a table of the built-in prices.
@@ -71,6 +80,7 @@ func (t *Table) Override(r io.Reader) error {
 		user[strings.ToLower(name)] = p
 	}
 	t.user = user
+	t.last.Store(nil)
 	return nil
 }
 
@@ -108,6 +118,15 @@ func (m filePrice) price(per string) (p Price, err error) {
 // Price finds what a model costs at whoever was called. It is not ok if nobody
 // says.
 func (t *Table) Price(url, model, responseModel string) (Price, bool) {
+	if f := t.last.Load(); f != nil && f.url == url && f.model == model && f.responseModel == responseModel {
+		return f.price, f.ok
+	}
+	p, ok := t.find(url, model, responseModel)
+	t.last.Store(&found{url, model, responseModel, p, ok})
+	return p, ok
+}
+
+func (t *Table) find(url, model, responseModel string) (Price, bool) {
 	for _, name := range [...]string{model, responseModel} {
 		if p, ok := t.userPrice(strings.ToLower(name)); ok {
 			return p, true

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sync"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -70,9 +69,7 @@ func (r *reader) recipe(ctx context.Context, n int64) (*segmentList, error) {
 			ids = known
 			break
 		}
-		var base int64
-		var recipe []byte
-		err := r.st.row(ctx, "SELECT base, recipe FROM body WHERE n = ?", []any{n}, &base, &recipe)
+		base, recipe, err := r.recipeRow(ctx, n)
 		if errors.Is(err, sql.ErrNoRows) && len(chain) == 0 {
 			return nil, transcript.ErrNotFound
 		}
@@ -93,34 +90,6 @@ func (r *reader) recipe(ctx context.Context, n int64) (*segmentList, error) {
 		r.recipes.keep(numbers[i], ids)
 	}
 	return ids, nil
-}
-
-// sharedRecipes is a recipeCache for several goroutines; nil keeps nothing. A
-// body that was removed since may still be found: its segments are not. What it
-// gives is not to be changed.
-type sharedRecipes struct {
-	mu    sync.Mutex
-	cache recipeCache
-}
-
-func (s *sharedRecipes) find(n int64) (*segmentList, bool) {
-	if s == nil {
-		return nil, false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.cache.find(n)
-}
-
-func (s *sharedRecipes) keep(n int64, ids *segmentList) {
-	if s == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, ok := s.cache.find(n); !ok { // another one may have read it meanwhile
-		s.cache.keep(n, ids)
-	}
 }
 
 // bodyReader reads the segments of a body one after the other.

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/retake-debugger/retake/lint"
@@ -24,6 +25,8 @@ type Run struct {
 	takes      map[string]*transcript.Take              // by the exchange that was sent
 	tools      map[string][]string                      // names of those called, by exchange
 	byExchange map[string][]transcript.Pair             // one for each call of an answer
+	reading    *reading                                 // what was read to judge it, nil if it was not
+	judgedPart bool                                     // see JudgePart
 }
 
 // Agent is a chain of steps, with the branches that leave it.
@@ -144,4 +147,10 @@ func (s *Step) Partial() bool { return isPartial(s.exchange) }
 // Failed tells whether the step's last attempt went wrong.
 func (s *Step) Failed() bool {
 	return s.Outcome != transcript.OK && s.Outcome != transcript.InProgress
+}
+
+// Models gives the model that a step was asked of, and the one that answered if
+// that is another.
+func (s *Step) Models() (asked, answered string) {
+	return cmp.Or(s.exchange.Model, s.exchange.ResponseModel), s.exchange.ResponseModel
 }

@@ -138,7 +138,7 @@ func orZero(v *float64) float64 {
 
 // exchangeActs gives the acts of the whole history of an exchange and its answer.
 func exchangeActs(ctx context.Context, r transcript.Reader, e *transcript.Exchange, reasoning bool) ([]act, error) {
-	t, err := NewTranscript(ctx, r, e)
+	t, _, err := newTranscript(ctx, r, e)
 	if err != nil {
 		return nil, err
 	}

@@ -226,7 +226,7 @@ func (s *Side) setSettings(input []transcript.Item, parameters map[string]json.R
 }
 
 func (s *Side) readExchange(ctx context.Context, r transcript.Reader, e *transcript.Exchange, o DiffOptions) error {
-	t, err := NewTranscript(ctx, r, e)
+	t, _, err := newTranscript(ctx, r, e)
 	if err != nil {
 		return err
 	}

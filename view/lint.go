@@ -42,12 +42,42 @@ func LintRequest(d transcript.Dialect, body []byte) []lint.Finding {
 // Judge fills in what is found in the run: each step is judged by what is new in
 // it. cost tells what input tokens cost at an exchange, and may be nil.
 func (r *Run) Judge(ctx context.Context, reader transcript.Reader, cost func(*transcript.Exchange, int64) string) error {
-	j := judging{run: r, judge: lint.Judge{Cost: cost}, requests: newRequests(ctx, reader), continued: map[string]bool{}}
-	for _, e := range r.inOrder() {
-		if e.Dialect == transcript.Unknown {
-			continue
+	return r.judge(ctx, reader, cost, r.inOrder())
+}
+
+// JudgePart fills in what is found in some steps of an agent that follow each
+// other and in the step behind them, which brings their results. Of the history
+// before them only what the first one resends is read.
+func (r *Run) JudgePart(ctx context.Context, reader transcript.Reader, cost func(*transcript.Exchange, int64) string, part []*Step) error {
+	r.judgedPart = true
+	wanted := map[string]bool{}
+	for _, s := range part {
+		for _, id := range s.AttemptIDs {
+			wanted[id] = true
 		}
-		if err := j.step(e); err != nil && lost(err) == "" {
+	}
+	if len(part) > 0 {
+		if children, err := reader.Children(ctx, part[len(part)-1].Exchange); err == nil {
+			for _, e := range children {
+				wanted[e.ID] = true
+			}
+		}
+	}
+	return r.judge(ctx, reader, cost, slices.DeleteFunc(r.inOrder(), func(e *transcript.Exchange) bool { return !wanted[e.ID] }))
+}
+
+func (r *Run) judge(ctx context.Context, reader transcript.Reader, cost func(*transcript.Exchange, int64) string, exchanges []*transcript.Exchange) error {
+	r.reading = newReading(ctx, reader)
+	j := judging{run: r, judge: lint.Judge{Cost: cost}, reading: r.reading, judged: map[string]bool{}, continued: map[string]bool{}}
+	decoded := func(yield func(*transcript.Exchange) bool) {
+		for _, e := range exchanges {
+			if e.Dialect != transcript.Unknown && !yield(e) {
+				return
+			}
+		}
+	}
+	for a := range r.reading.inAdvance(decoded) {
+		if err := j.step(a); err != nil && lost(err) == "" {
 			return err
 		}
 		if err := ctx.Err(); err != nil {
@@ -70,40 +100,43 @@ func (r *Run) inOrder() []*transcript.Exchange {
 
 // judging reads the steps of a run for a judge.
 type judging struct {
-	run       *Run
-	judge     lint.Judge
-	requests  requests
+	run   *Run
+	judge lint.Judge
+	*reading
+	judged    map[string]bool
 	continued map[string]bool // exchanges whose whole history some step was judged behind
 }
 
-func (j *judging) step(e *transcript.Exchange) error {
-	request, err := j.requests.read(e)
+func (j *judging) step(a answered) error {
+	e := a.exchange
+	request, err := j.read(e)
 	if err != nil {
 		return err
 	}
-	body, err := readBody(j.requests.ctx, j.requests.reader, &e.Response)
-	if err != nil {
-		return err
+	if a.err != nil {
+		return a.err
 	}
-	turn := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, Status: e.Status, ResponseHeader: e.Response.Headers, Response: body})
+	turn := new(transcript.Turn)
+	*turn = *a.turn
 	turn.Model, turn.PreviousID, turn.Parameters = e.Model, request.previous, request.parameters
 	s := lint.Step{Exchange: e, Turn: turn}
 	parent := j.run.exchanges[e.Link.Parent]
 	if s.New = j.continues(e, parent); s.New {
-		s.Settings, _ = j.requests.settings(request)
-		turn.Input = j.requests.behind(request, parent.Link.InLen)
+		s.Settings = j.settings(request)
+		turn.Input = j.behind(request, parent.Link.InLen)
 		j.continued[parent.ID] = true
 	} else {
-		turn.Input = j.requests.items(request)
+		turn.Input = j.items(request)
 	}
 	j.judge.Step(s)
+	j.judged[e.ID] = true
 	return nil
 }
 
 // continues tells whether a step need only be read behind the input of the one
 // before.
 func (j *judging) continues(e, parent *transcript.Exchange) bool {
-	return parent != nil && e.Link.Shared > 0 && resends(&e.Link, &parent.Link) && !j.continued[parent.ID]
+	return parent != nil && j.judged[parent.ID] && e.Link.Shared > 0 && resends(&e.Link, &parent.Link) && !j.continued[parent.ID]
 }
 
 // RefOf gives the short reference of an exchange of the run, "" of any other.

@@ -239,16 +239,9 @@ func (q *requests) readOutside(r, like *request) bool {
 
 // element gives the items of one piece, in place.
 func (q *requests) element(r *request, i int) []transcript.Item {
-	at := r.spot(i)
-	if at.member == 0 {
+	at, p := r.spot(i), q.pieceAt(r, i)
+	if p == nil {
 		return nil
-	}
-	key := pieceKey{at.id, r.exchange.Dialect, at.member}
-	p := q.pieces[key]
-	if p.forgot {
-		if p = q.readPiece(key, false); p == nil {
-			return nil
-		}
 	}
 	items := slices.Clone(p.items)
 	from, to := "/"+arrays[at.member]+"/0", "/"+arrays[at.member]+"/"+strconv.Itoa(int(at.index))
@@ -256,6 +249,19 @@ func (q *requests) element(r *request, i int) []transcript.Item {
 		items[k].At = to + strings.TrimPrefix(items[k].At, from)
 	}
 	return items
+}
+
+// pieceAt gives an element; nil of what lies between some.
+func (q *requests) pieceAt(r *request, i int) *piece {
+	at := r.spot(i)
+	if at.member == 0 {
+		return nil
+	}
+	key := pieceKey{at.id, r.exchange.Dialect, at.member}
+	if p := q.pieces[key]; !p.forgot {
+		return p
+	}
+	return q.readPiece(key, false)
 }
 
 // items gives all items of a request.
@@ -339,15 +345,13 @@ func (q *requests) at(r *request, pointer string) *transcript.Item {
 }
 
 // settings gives the system texts and tool definitions of a request, but for
-// system texts in the middle of the conversation; and the pieces that they are
-// in, nil if those are not known.
-func (q *requests) settings(r *request) ([]transcript.Item, []transcript.BodyID) {
-	items, pieces := r.whole, []transcript.BodyID(nil)
+// system texts in the middle of the conversation.
+func (q *requests) settings(r *request) []transcript.Item {
+	items := r.whole
 	if r.inPieces() {
-		items = r.outside
+		items = slices.Clone(r.outside)
 		for _, i := range q.besideHistory(r) {
-			items = append(items[:len(items):len(items)], q.element(r, i)...)
-			pieces = append(pieces, r.spot(i).id)
+			items = append(items, q.element(r, i)...)
 		}
 	}
 	var list []transcript.Item
@@ -356,7 +360,18 @@ func (q *requests) settings(r *request) ([]transcript.Item, []transcript.BodyID)
 			list = append(list, items[i])
 		}
 	}
-	return list, pieces
+	return list
+}
+
+// settingPieces gives the pieces that hold the settings, nil if those are not
+// known.
+func (q *requests) settingPieces(r *request) (pieces []transcript.BodyID) {
+	if r.inPieces() {
+		for _, i := range q.besideHistory(r) {
+			pieces = append(pieces, r.spot(i).id)
+		}
+	}
+	return pieces
 }
 
 // besideHistory gives the pieces around the conversation, and the system texts
@@ -365,7 +380,7 @@ func (q *requests) besideHistory(r *request) []int {
 	var list []int
 	i := 0
 	for ; i < r.size(); i++ {
-		if r.spot(i).member.isHistory() && !allSteady(q.element(r, i)) {
+		if r.spot(i).member.isHistory() && !q.isSteady(r, i) {
 			break
 		}
 		list = append(list, i)
@@ -378,6 +393,8 @@ func (q *requests) besideHistory(r *request) []int {
 	return append(list, after...)
 }
 
-func allSteady(items []transcript.Item) bool {
-	return !slices.ContainsFunc(items, func(it transcript.Item) bool { return !it.Steady() })
+// isSteady tells whether an element holds nothing but settings.
+func (q *requests) isSteady(r *request, i int) bool {
+	p := q.pieceAt(r, i)
+	return p == nil || !slices.ContainsFunc(p.items, func(it transcript.Item) bool { return !it.Steady() })
 }

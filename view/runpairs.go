@@ -9,17 +9,7 @@ import (
 
 // pair joins the calls of the run's answers with the results that its requests
 // brought, as they were joined when they came.
-func (r *Run) pair(ctx context.Context, reader transcript.Reader, list []*transcript.Exchange) error {
-	ids := make([]string, 0, len(list))
-	for _, e := range list {
-		if e.Calls > 0 {
-			ids = append(ids, e.ID)
-		}
-	}
-	rows, err := reader.Calls(ctx, ids)
-	if err != nil && lost(err) == "" {
-		return err
-	}
+func (r *Run) pair(ctx context.Context, reader transcript.Reader, list []*transcript.Exchange, rows []transcript.CallRow) error {
 	brought := map[string]int{} // exchange → results that answer a call
 	again := triedAgain(list, r.takes)
 	for i := range rows {

@@ -1,12 +1,13 @@
 package view
 
 import (
-	"cmp"
 	"context"
+	"iter"
 	"slices"
 	"strings"
+	"sync"
 
-	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -22,6 +23,9 @@ type Told struct {
 	// Lost says why something of it cannot be shown: Pruned or Damaged.
 	Lost     string   `json:"lost"`
 	Warnings []string `json:"warnings"`
+	// Findings are those of the step and its attempts that are about no entry.
+	// There are none unless the run was judged (Run.Judge).
+	Findings []lint.Finding `json:"findings,omitempty"`
 }
 
 // Context says how what the model saw came of the step before.
@@ -49,25 +53,24 @@ type Change struct {
 // Teller tells the steps of a run. Steps that follow each other are told at the
 // cost of what is new in them.
 type Teller struct {
-	run      *Run
-	reader   transcript.Reader
-	ctx      context.Context
-	requests requests
-	results  map[transcript.Place]*transcript.CallRow // by where a result is
-	answers  map[string]*transcript.Turn              // read last, by exchange
-	settings map[string]*settings                     // of the steps told, by exchange
-}
-
-type settings struct {
-	pieces []transcript.BodyID
-	short  transcript.Settings
-	tools  []string
+	*reading
+	telling      sync.Mutex
+	run          *Run
+	results      map[transcript.Place]*transcript.CallRow // by where a result is
+	lastSettings map[string]*settings                     // of the steps told, by exchange
+	findings     *pinned
+	next         map[string][]string // exchanges that go on from one
 }
 
 // NewTeller makes a teller for a run.
 func NewTeller(ctx context.Context, r transcript.Reader, run *Run) *Teller {
-	t := &Teller{run: run, reader: r, ctx: ctx, requests: newRequests(ctx, r),
-		results: map[transcript.Place]*transcript.CallRow{}, answers: map[string]*transcript.Turn{}, settings: map[string]*settings{}}
+	t := &Teller{run: run, reading: run.reading, results: map[transcript.Place]*transcript.CallRow{}, lastSettings: map[string]*settings{}, findings: pinnedFrom(run.Lint), next: map[string][]string{}}
+	if t.reading == nil {
+		t.reading = newReading(ctx, r)
+	}
+	for _, e := range run.inOrder() {
+		t.next[e.Link.Parent] = append(t.next[e.Link.Parent], e.ID)
+	}
 	for _, row := range run.calls {
 		for _, res := range row.Results {
 			t.results[transcript.Place{Exchange: res.Exchange, Body: "request", At: res.At}] = row
@@ -76,11 +79,84 @@ func NewTeller(ctx context.Context, r transcript.Reader, run *Run) *Teller {
 	return t
 }
 
+// All tells steps one after the other. While one is taken those behind it are
+// told, and their answers read beside that.
+func (t *Teller) All(steps []*Step) iter.Seq2[*Told, error] {
+	type one struct {
+		told *Told
+		err  error
+	}
+	exchanges := func(yield func(*transcript.Exchange) bool) {
+		for _, s := range steps {
+			if !yield(s.exchange) {
+				return
+			}
+		}
+	}
+	return func(yield func(*Told, error) bool) {
+		for one := range ahead(func(yield func(one) bool) {
+			i := 0
+			for a := range t.inAdvance(exchanges) {
+				told, err := t.tell(steps[i], a)
+				if !yield(one{told, err}) || err != nil {
+					return
+				}
+				i++
+			}
+		}) {
+			if !yield(one.told, one.err) {
+				return
+			}
+		}
+	}
+}
+
 // Tell tells a step of the run.
 func (t *Teller) Tell(s *Step) (*Told, error) {
+	turn, err := t.answer(s.exchange)
+	return t.tell(s, answered{s.exchange, turn, err})
+}
+
+func (t *Teller) tell(s *Step, answer answered) (*Told, error) {
+	t.telling.Lock()
+	defer t.telling.Unlock()
+	told, err := t.plainly(s, answer)
+	if err == nil {
+		t.pin(told)
+	}
+	return told, err
+}
+
+// pin hangs what was found in a step at its entries. The result beside a call is
+// in a later exchange.
+func (t *Teller) pin(told *Told) {
+	for _, a := range told.Step.AttemptIDs {
+		t.findings.hang(a, told.Entries)
+		for _, f := range t.findings.rest(a) {
+			if !t.run.judgedPart || f.At == "" || f.Body == "response" { // else it is about what is told elsewhere
+				told.Findings = append(told.Findings, f)
+			}
+		}
+	}
+	for i := range told.Entries {
+		e := &told.Entries[i]
+		switch p := e.Pair; {
+		case p == nil:
+		case p.Result != nil && p.Result.Exchange != told.Step.Exchange:
+			t.findings.hang(p.Result.Exchange, told.Entries[i:i+1])
+		case p.State == transcript.Unanswered && e.Output:
+			for _, next := range t.next[told.Step.Exchange] {
+				t.findings.hangCall(next, e)
+			}
+		}
+	}
+}
+
+// plainly tells a step without what was found in it.
+func (t *Teller) plainly(s *Step, answer answered) (*Told, error) {
 	told := &Told{Step: s, Entries: []Entry{}, Warnings: s.exchange.Warnings}
 	e := s.exchange
-	now, err := t.requests.read(e)
+	now, err := t.read(e)
 	if why := lost(err); why != "" {
 		told.Lost = why
 		return told, nil
@@ -98,13 +174,20 @@ func (t *Teller) Tell(s *Step) (*Told, error) {
 	if err := t.brought(told, fresh); err != nil {
 		return nil, err
 	}
-	return told, t.answered(told)
+	if why := lost(answer.err); why != "" {
+		told.Lost = why
+		return told, nil
+	}
+	if answer.err != nil {
+		return nil, answer.err
+	}
+	return told, t.answered(told, answer.turn)
 }
 
 // past is the step that another one extends.
 type past struct {
 	request *request
-	output  []transcript.Item
+	output  []transcript.Item // unless the step resends all of that
 }
 
 // before reads what the step extends; nil if it begins a history.
@@ -122,17 +205,18 @@ func (t *Teller) before(told *Told, e *transcript.Exchange) (*past, error) {
 			return nil, err
 		}
 	}
-	r, err := t.requests.read(parent)
-	if err == nil {
+	r, err := t.read(parent)
+	past := &past{request: r}
+	if err == nil && !held(&e.Link) && !resends(&e.Link, &parent.Link) { // its answer is needed too
 		var turn *transcript.Turn
 		if turn, err = t.answer(parent); err == nil {
-			return &past{r, turn.Output}, nil
+			past.output = turn.Output
 		}
 	}
 	if told.Lost = lost(err); told.Lost != "" {
 		return nil, nil
 	}
-	return nil, err
+	return past, err
 }
 
 // compare finds what is new in a request, and what became of the history
@@ -142,15 +226,15 @@ func (t *Teller) compare(told *Told, now *request, before *past) []transcript.It
 	c := &told.Context
 	if before == nil {
 		c.New = l.InLen
-		return systemFirst(t.requests.items(now))
+		return systemFirst(t.items(now))
 	}
 	if held(l) {
 		c.Kept, c.New = before.request.exchange.Link.OutLen, max(0, l.InLen-before.request.exchange.Link.OutLen)
-		return t.requests.items(now)
+		return t.items(now)
 	}
 	if resends(l, &before.request.exchange.Link) {
 		c.Kept, c.New = l.Shared, l.InLen-l.Shared
-		return withoutReasoning(t.requests.behind(now, l.Shared))
+		return withoutReasoning(t.behind(now, l.Shared))
 	}
 	return t.provenance(c, now, before)
 }
@@ -180,8 +264,8 @@ func held(l *transcript.Link) bool { return l.Held() }
 
 // provenance holds the whole of two steps against each other.
 func (t *Teller) provenance(c *Context, now *request, before *past) []transcript.Item {
-	was := inChain(append(t.requests.items(before.request), before.output...))
-	is := inChain(t.requests.items(now))
+	was := inChain(append(t.items(before.request), before.output...))
+	is := inChain(t.items(now))
 	var fresh []transcript.Item
 	for _, p := range transcript.Compare(was, is) {
 		switch p.Origin {
@@ -208,272 +292,4 @@ func inChain(items []transcript.Item) []transcript.Item {
 // withoutReasoning leaves out the reasoning that is sent again.
 func withoutReasoning(items []transcript.Item) []transcript.Item {
 	return slices.DeleteFunc(slices.Clone(items), func(it transcript.Item) bool { return it.Kind == transcript.Reasoning })
-}
-
-// setUp tells of the system prompt and the tools: of the first step, and where
-// they are others than in the step before.
-func (t *Teller) setUp(told *Told, now *request, before *past) {
-	var was *settings
-	if before != nil {
-		was = t.settingsOf(before.request)
-	}
-	is := t.settingsOf(now)
-	c := &told.Context
-	if was == nil {
-		c.Tools = is.tools
-		return
-	}
-	if is == was || held(&now.exchange.Link) && len(is.tools) == 0 {
-		return
-	}
-	c.System = is.short.System != was.short.System
-	for _, name := range is.tools {
-		if !slices.Contains(was.tools, name) {
-			c.ToolsAdded = append(c.ToolsAdded, name)
-		}
-	}
-	for _, name := range was.tools {
-		if !slices.Contains(is.tools, name) {
-			c.ToolsRemoved = append(c.ToolsRemoved, name)
-		}
-	}
-	if c.System {
-		list, _ := t.requests.settings(now)
-		for i := range list {
-			if list[i].Kind == transcript.System {
-				told.Entries = append(told.Entries, t.entry(now.exchange, "request", &list[i]))
-			}
-		}
-	}
-}
-
-// settingsOf reads the settings of a request. Those in the same pieces as the
-// ones read last are the same.
-func (t *Teller) settingsOf(r *request) *settings {
-	id := r.exchange.ID
-	if s := t.settings[id]; s != nil {
-		return s
-	}
-	list, pieces := t.requests.settings(r)
-	for _, s := range t.settings {
-		if pieces != nil && slices.Equal(s.pieces, pieces) {
-			t.keepSettings(id, s)
-			return s
-		}
-	}
-	s := &settings{pieces: pieces, short: transcript.SettingsOf(list)}
-	for i := range list {
-		if list[i].Kind == transcript.ToolDefinition {
-			s.tools = append(s.tools, list[i].Name)
-		}
-	}
-	t.keepSettings(id, s)
-	return s
-}
-
-func (t *Teller) keepSettings(id string, s *settings) {
-	if len(t.settings) > keptRequests {
-		clear(t.settings)
-	}
-	t.settings[id] = s
-}
-
-func (t *Teller) entry(e *transcript.Exchange, body string, it *transcript.Item) Entry {
-	return Entry{Item: *it, Place: transcript.Place{Exchange: e.ID, Body: body, At: it.At}, Source: Ref(e.N), New: true, Output: body == "response"}
-}
-
-// brought tells the new items of a request. Results that stand beside their
-// calls in the step before are left out.
-func (t *Teller) brought(told *Told, fresh []transcript.Item) error {
-	e := told.Step.exchange
-	matches := transcript.PairItems(fresh)
-	byCall, byResult := map[int]transcript.Match{}, map[int]transcript.Match{}
-	for _, m := range matches {
-		if m.Call >= 0 && m.State != transcript.Duplicate {
-			byCall[m.Call] = m
-		}
-		if m.Result >= 0 {
-			byResult[m.Result] = m
-		}
-	}
-	for i := range fresh {
-		it := &fresh[i]
-		entry := t.entry(e, "request", it)
-		switch {
-		case it.Kind == transcript.ToolDefinition, it.Kind == transcript.System && told.Context.System:
-			continue
-		case it.Kind == transcript.ToolCall:
-			t.sentCall(&entry, byCall[i], fresh)
-		case it.Kind == transcript.ToolResult:
-			if t.beside(&entry) || byResult[i].State == transcript.Paired {
-				continue
-			}
-			if entry.Pair == nil {
-				p := transcript.Pair{CallID: it.CallID, Name: it.Name, State: byResult[i].State, Result: &entry.Place, IsError: it.IsError}
-				entry.Pair = &p
-			}
-		}
-		told.Entries = append(told.Entries, entry)
-	}
-	return nil
-}
-
-// sentCall pairs a call that a request holds though no recorded answer made it.
-func (t *Teller) sentCall(entry *Entry, m transcript.Match, fresh []transcript.Item) {
-	p := transcript.Pair{CallID: entry.Item.CallID, Name: entry.Item.Name, State: m.State, Call: &entry.Place, By: m.By}
-	if m.State == "" { // the provider ran it
-		return
-	}
-	if m.Result >= 0 {
-		it := fresh[m.Result]
-		place := transcript.Place{Exchange: entry.Place.Exchange, Body: "request", At: it.At}
-		p.Result, p.IsError = &place, it.IsError
-		entry.Result, entry.ResultSource, entry.ResultNew = &it, entry.Source, true
-	}
-	entry.Pair = &p
-}
-
-// beside tells whether a result is told beside its call. One that another
-// branch answered otherwise is told where it is.
-func (t *Teller) beside(entry *Entry) bool {
-	row := t.results[entry.Place]
-	if row == nil {
-		return false
-	}
-	for _, res := range row.Results {
-		if res.Exchange != entry.Place.Exchange || res.At != entry.Place.At {
-			continue
-		}
-		first := t.run.firstResult(row)
-		if first.Exchange == res.Exchange && first.At == res.At || first.Exchange != res.Exchange && t.sameInput(first.Exchange, res.Exchange) {
-			return true
-		}
-		state := transcript.Paired
-		if first.Exchange == res.Exchange {
-			state = transcript.Duplicate
-		}
-		latency := res.LatencyMS
-		entry.Pair = &transcript.Pair{CallID: row.CallID, Name: row.Name, State: state, By: res.By, IsError: res.IsError, LatencyMS: &latency,
-			Call: &transcript.Place{Exchange: row.Exchange, Body: "response", At: row.At}, Result: &entry.Place}
-	}
-	return false
-}
-
-// sameInput tells whether two exchanges asked the same: attempts at a step, or
-// branches that leave at an answer.
-func (t *Teller) sameInput(a, b string) bool {
-	one, other := t.run.exchanges[a], t.run.exchanges[b]
-	return one != nil && other != nil && one.Link.InNode == other.Link.InNode
-}
-
-// answered tells the answer, its calls with what came of them.
-func (t *Teller) answered(told *Told) error {
-	e := told.Step.exchange
-	turn, err := t.answer(e)
-	if why := lost(err); why != "" {
-		told.Lost = why
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	paired := map[int]int{} // results of calls that the provider ran
-	for _, m := range transcript.PairItems(turn.Output) {
-		if m.Call >= 0 && m.Result >= 0 {
-			paired[m.Call], paired[m.Result] = m.Result, -1
-		}
-	}
-	for i := range turn.Output {
-		it := &turn.Output[i]
-		entry := t.entry(e, "response", it)
-		result, ok := paired[i]
-		switch {
-		case ok && result < 0:
-			continue
-		case ok:
-			r := turn.Output[result]
-			place := transcript.Place{Exchange: e.ID, Body: "response", At: r.At}
-			entry.Result, entry.ResultSource = &r, entry.Source
-			entry.Pair = &transcript.Pair{CallID: it.CallID, Name: it.Name, State: transcript.Paired, By: "id", IsError: r.IsError, Call: &entry.Place, Result: &place}
-		case it.Kind == transcript.ToolCall && !it.ServerSide:
-			entry.Batch = batchOf(turn.Output, i)
-			if err := t.result(&entry); err != nil {
-				return err
-			}
-		}
-		told.Entries = append(told.Entries, entry)
-	}
-	return nil
-}
-
-// batchOf counts the calls of one answer.
-func batchOf(items []transcript.Item, i int) int {
-	n := 0
-	for k := range items {
-		if items[k].Kind == transcript.ToolCall && !items[k].ServerSide && items[k].Choice == items[i].Choice {
-			n++
-		}
-	}
-	return n
-}
-
-// result puts beside a call what came of it.
-func (t *Teller) result(entry *Entry) error {
-	p := transcript.Pair{CallID: entry.Item.CallID, Name: entry.Item.Name, State: transcript.Unanswered, Call: &entry.Place}
-	entry.Pair = &p
-	for _, a := range t.run.Under(entry.Place) {
-		entry.SubAgents = append(entry.SubAgents, a.Ref)
-	}
-	row := t.run.calls[entry.Place]
-	if row == nil {
-		return nil
-	}
-	first := t.run.firstResult(row)
-	if first == nil {
-		return nil
-	}
-	latency := first.LatencyMS
-	p.State, p.By, p.IsError, p.LatencyMS = transcript.Paired, first.By, first.IsError, &latency
-	p.Result = &transcript.Place{Exchange: first.Exchange, Body: "request", At: first.At}
-	from := t.run.exchanges[first.Exchange]
-	if from == nil {
-		return nil
-	}
-	entry.ResultSource = Ref(from.N)
-	for _, res := range row.Results {
-		if other := t.run.exchanges[res.Exchange]; other != nil && res.Exchange != first.Exchange && !t.sameInput(first.Exchange, res.Exchange) {
-			entry.AlsoIn = append(entry.AlsoIn, Ref(other.N))
-		}
-	}
-	request, err := t.requests.read(from)
-	if err != nil && lost(err) == "" {
-		return err
-	}
-	if err == nil {
-		entry.Result = t.requests.at(request, first.At)
-	}
-	return nil
-}
-
-// answer reads the answer of an exchange.
-func (t *Teller) answer(e *transcript.Exchange) (*transcript.Turn, error) {
-	if turn := t.answers[e.ID]; turn != nil {
-		return turn, nil
-	}
-	body, err := readBody(t.ctx, t.reader, &e.Response)
-	if err != nil {
-		return nil, err
-	}
-	turn := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, Status: e.Status, ResponseHeader: e.Response.Headers, Response: body})
-	if len(t.answers) > keptRequests {
-		clear(t.answers)
-	}
-	t.answers[e.ID] = turn
-	return turn, nil
-}
-
-// Models gives the model that a step was asked of, and the one that answered if
-// that is another.
-func (s *Step) Models() (asked, answered string) {
-	return cmp.Or(s.exchange.Model, s.exchange.ResponseModel), s.exchange.ResponseModel
 }

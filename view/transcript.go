@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -24,6 +25,8 @@ type Transcript struct {
 	Takes    []Row             `json:"takes"`    // replays of this one
 	TakeOf   *Row              `json:"take_of"`  // what this one is a replay of
 	Edits    []transcript.Edit `json:"edits"`    // what the replay changed
+	// Findings are those of the exchange that are about no entry.
+	Findings []lint.Finding `json:"findings"`
 }
 
 // Entry is one line of a transcript: an item, or a call with its result.
@@ -42,29 +45,44 @@ type Entry struct {
 	AlsoIn       []string `json:"also_in"`    // exchanges that brought other results for the same call
 	// Edit is what a replay changed in the result.
 	Edit *transcript.Edit `json:"edit"`
+	// Findings are what was found at the item, or at the result beside it.
+	Findings []lint.Finding `json:"findings,omitempty"`
 	// SubAgents are the references of the agents that the call started.
 	SubAgents []string `json:"sub_agents,omitempty"`
 }
 
-// NewTranscript builds the conversation of a stored exchange.
+// NewTranscript builds the conversation of a stored exchange, with what is found
+// in it.
 func NewTranscript(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*Transcript, error) {
-	h, err := readHistory(ctx, r, e)
+	t, turn, err := newTranscript(ctx, r, e)
 	if err != nil {
 		return nil, err
+	}
+	if t.Exchange.Lint, err = findings(ctx, r, e, turn); err != nil {
+		return nil, err
+	}
+	pins := pinnedFrom(t.Exchange.Lint)
+	pins.hang(e.ID, t.Entries)
+	t.Findings = append(t.Findings, pins.rest(e.ID)...)
+	return t, t.around(ctx, r, e)
+}
+
+// newTranscript builds the conversation alone.
+func newTranscript(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*Transcript, *transcript.Turn, error) {
+	h, err := readHistory(ctx, r, e)
+	if err != nil {
+		return nil, nil, err
 	}
 	j, err := join(ctx, r, h)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	t := &Transcript{Exchange: j.exchange(e), Tools: []string{}, Missing: h.missing, Lost: h.lost, Entries: []Entry{}}
+	t := &Transcript{Exchange: j.exchange(e), Tools: []string{}, Missing: h.missing, Lost: h.lost, Entries: []Entry{}, Findings: []lint.Finding{}}
 	b := builder{ctx: ctx, reader: r, joined: j, shown: map[transcript.Place]*transcript.Item{}, refs: map[string]string{e.ID: Ref(e.N)}}
 	for i := range j.items {
 		b.shown[j.items[i].place] = &j.items[i].Item
 	}
-	if err := b.entries(t); err != nil {
-		return nil, err
-	}
-	return t, t.around(ctx, r, e)
+	return t, j.turn, b.entries(t)
 }
 
 // around fills in what hangs next to the exchange.

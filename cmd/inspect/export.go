@@ -15,6 +15,7 @@ import (
 	"github.com/retake-debugger/retake/cmd/internal/mistake"
 	"github.com/retake-debugger/retake/formats"
 	"github.com/retake-debugger/retake/redact"
+	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -54,6 +55,7 @@ func exportFormats() []exportFormat {
 		{"python", "the same in Python", request(formats.Python)},
 		{"go", "the same in Go", request(formats.GoProgram)},
 		{"otlp-json", "OpenTelemetry spans by the GenAI conventions", (*exporting).otlp},
+		{"archive", "lossless, for inspect import: everything if nothing is named", (*exporting).archive},
 		{"csv", "the tool calls, for spreadsheets", (*exporting).csv},
 	}
 }
@@ -127,6 +129,7 @@ type exporting struct {
 	*app
 	ctx    context.Context
 	o      *exportOptions
+	db     *store.DB
 	reader transcript.Reader
 	refs   []string
 	lost   formats.Losses
@@ -149,7 +152,7 @@ func (a *app) export(ctx context.Context, o *exportOptions, refs []string) error
 		return err
 	}
 	defer db.Close()
-	x := &exporting{app: a, ctx: ctx, o: o, reader: db, refs: refs, errors: exportErrors{app: a}, bar: a.progress()}
+	x := &exporting{app: a, ctx: ctx, o: o, db: db, reader: db, refs: refs, errors: exportErrors{app: a}, bar: a.progress()}
 	if err := x.redacting(); err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
-	"github.com/olekukonko/tablewriter/pkg/twwarp"
 
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
@@ -61,12 +60,7 @@ func (p *printer) prose(text string, indent, most int) (lines []string, more str
 			all = append(all, line)
 			continue
 		}
-		for line != "" {
-			var piece string
-			piece, line = cutPiece(line)
-			wrapped, _ := twwarp.WrapStringWithSpaces(piece, p.room(indent))
-			all = append(all, wrapped...)
-		}
+		all = append(all, wrap(line, p.room(indent))...)
 	}
 	if left := len(all) - most; left > 0 && !p.full {
 		return all[:most], fmt.Sprintf("… %d more line%s, %s in all", left, plural(left), size(len(text)))
@@ -74,40 +68,21 @@ func (p *printer) prose(text string, indent, most int) (lines []string, more str
 	return all, ""
 }
 
-// wrap cuts a text of ours into lines of so many columns.
+// wrap breaks a text into lines of so many columns, at spaces where there are
+// any.
 func wrap(text string, columns int) []string {
 	if displaywidth.String(text) <= columns {
 		return []string{text}
 	}
-	lines, _ := twwarp.WrapStringWithSpaces(text, columns)
+	var lines []string
+	for _, line := range wrapPieces([]piece{{text: text}}, columns) {
+		joined := ""
+		for _, one := range line {
+			joined += one.text
+		}
+		lines = append(lines, joined)
+	}
 	return lines
-}
-
-// wrappedAtOnce is how much of a line is wrapped together: that takes time with
-// the square of its words.
-const wrappedAtOnce = 8 << 10
-
-// cutPiece cuts what is wrapped together off a line, at a space if there is one.
-func cutPiece(line string) (piece, rest string) {
-	piece = firstBytes(line, wrappedAtOnce)
-	if len(piece) == len(line) {
-		return line, ""
-	}
-	if space := strings.LastIndexByte(piece, ' '); space > 0 {
-		piece = piece[:space]
-	}
-	return piece, strings.TrimPrefix(line[len(piece):], " ")
-}
-
-// firstBytes gives the first bytes of a text, whole characters.
-func firstBytes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }
 
 // split gives the lines of a recorded text, made harmless.

@@ -8,15 +8,23 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 )
 
 func main() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], console{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv})
 	stop()
 	os.Exit(code)
 }
+
+// gcPercent lets the heap grow further than by default before it is collected: a
+// command runs for a moment, and collecting took a fifth of it.
+const gcPercent = 400
 
 // run is the whole program. It returns the exit status.
 func run(ctx context.Context, args []string, c console) int {

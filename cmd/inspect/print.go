@@ -64,7 +64,7 @@ func visible(s string) string {
 // hidden tells whether a character would act on the terminal instead of being
 // printed.
 func hidden(r rune) bool {
-	if r == '\n' || r == '\t' {
+	if r >= ' ' && r < 0x7f || r == '\n' || r == '\t' {
 		return false
 	}
 	return unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) && r != '\u200d' || r == '\u2028' || r == '\u2029'
@@ -222,6 +222,7 @@ type printer struct {
 	colours bool
 	columns int
 	full    bool
+	lead    string    // before the first line of an entry
 	shown   string    // reference of the exchange whose transcript is printed
 	cutOff  bool      // its answer is not complete
 	to      io.Writer // where lines go, if not to the app's output
@@ -229,7 +230,7 @@ type printer struct {
 }
 
 func (a *app) printer(full bool) *printer {
-	return &printer{app: a, colours: a.colour(), columns: a.width(), full: full}
+	return &printer{app: a, colours: a.colour(), columns: a.width(), full: full, lead: "  "}
 }
 
 // Styles, as SGR parameters.

@@ -48,3 +48,17 @@ func bytesOf(s string) (int64, error) {
 	}
 	return int64(n * unit), nil
 }
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}
+
+func isAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}

@@ -286,7 +286,7 @@ func (p *printer) answer(title string, t *transcript.Turn) {
 			args := it.ArgumentsRaw
 			p.line("  %s %s  %s", p.style("▌", cyan), p.style(word(it.Name), cyan), cut(oneLine(visible(args)), p.room(20)))
 		} else {
-			p.entry(&view.Entry{Item: *it, Output: true}, false)
+			p.entry(&view.Entry{Item: *it, Output: true})
 		}
 	}
 	if t.Error != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -18,33 +19,50 @@ type runPrinter struct {
 	*printer
 	run    *view.Run
 	teller *view.Teller
+	only   showOptions     // what is asked for
 	open   bool            // sub-agents and branches are printed, not only told of
 	margin string          // of what is printed inside something else
 	inside map[string]bool // agents that are being printed: what is recorded may go in circles
+	// foundHere counts the findings that were printed.
+	foundHere int
 }
 
 // showRun prints a run, one of its agents or one of its steps.
-func (a *app) showRun(ctx context.Context, r transcript.Reader, t *view.Target, full, open bool) error {
+func (a *app) showRun(ctx context.Context, r transcript.Reader, t *view.Target, o showOptions) error {
 	run, err := t.View(ctx, r, time.Now())
 	if err != nil {
 		return err
 	}
-	if err := a.weigh(ctx, r, run); err != nil {
+	table, err := a.prices()
+	if err != nil {
+		return err
+	}
+	run.Price(table)
+	p := &runPrinter{printer: a.printer(o.full), run: run, only: o, open: o.agents || o.full, inside: map[string]bool{}}
+	agent := t.Agent
+	if t.Step > 0 {
+		p.only.from, p.only.to = t.Step, t.Step
+	}
+	if o.ranged() {
+		agent = max(agent, 1)
+		err = run.JudgePart(ctx, r, view.InputCost(table), o.part(run.Agents[agent-1].Steps))
+	} else {
+		err = run.Judge(ctx, r, view.InputCost(table))
+	}
+	if err != nil {
 		return err
 	}
 	if a.json {
 		return a.printJSON(jsonOf(run, t))
 	}
 	buffered := bufio.NewWriterSize(a.out, 32<<10)
-	printing := a.printer(full)
-	printing.to = buffered
-	p := &runPrinter{printer: printing, run: run, teller: view.NewTeller(ctx, r, run), open: open || full, inside: map[string]bool{}}
+	p.to, p.teller = buffered, view.NewTeller(ctx, r, run)
 	switch {
 	case t.Step > 0:
 		err = p.step(t)
-	case t.Agent > 0:
+	case agent > 0:
 		p.runHeading()
-		err = p.agent(run.Agents[t.Agent-1])
+		err = p.agent(run.Agents[agent-1])
 	default:
 		err = p.whole()
 	}
@@ -60,10 +78,7 @@ func jsonOf(run *view.Run, t *view.Target) any {
 
 // step prints one step.
 func (p *runPrinter) step(t *view.Target) error {
-	for _, s := range p.run.Agents[max(t.Agent, 1)-1].Steps {
-		if s.N != t.Step {
-			continue
-		}
+	for _, s := range p.only.part(p.run.Agents[max(t.Agent, 1)-1].Steps) {
 		told, err := p.teller.Tell(s)
 		if err != nil {
 			return err
@@ -91,6 +106,7 @@ func (p *runPrinter) whole() error {
 		return err
 	}
 	p.sideCalls()
+	p.foundElsewhere()
 	if n := p.run.Unreadable; n > 0 {
 		p.line("")
 		p.line("%s", p.style(fmt.Sprintf("! %d exchange%s of this run cannot be read: the database is damaged there (inspect doctor)", n, plural(n)), red))
@@ -109,7 +125,7 @@ func (p *runPrinter) runHeading() {
 	head := p.style(r.Ref(), bold)
 	name := cut(visible(oneLine(r.Name)), p.room(len(r.Ref())+2))
 	p.line("%s  %s", head, p.style(name, bold))
-	p.line("     %s%s%s", p.style(join(facts), dim), errs, p.statusWord())
+	p.line("     %s%s%s%s", p.style(join(facts), dim), errs, p.foundCount(p.judged()), p.statusWord())
 	facts = []string{p.time(r.StartedAt), duration(r.DurationMS)}
 	p.line("     %s", p.style(join(append(append(facts, usage(r.Usage)...), runCost(&r.RunRow))), dim))
 	marks := r.Tags
@@ -125,6 +141,15 @@ func (p *runPrinter) runHeading() {
 	if r.Note != "" {
 		p.labelled("     ", "note", cyan, r.Note, linesSaid)
 	}
+}
+
+// judged gives what is found in the whole run; nothing if only a part of it was
+// judged.
+func (p *runPrinter) judged() []lint.Finding {
+	if p.only.ranged() {
+		return nil
+	}
+	return p.run.Lint
 }
 
 func (p *runPrinter) statusWord() string {
@@ -153,14 +178,23 @@ func (p *runPrinter) agent(a *view.Agent) error {
 		p.put("")
 		p.put(p.style(fmt.Sprintf("sub-agent %s%s · %s", a.Ref, named(a), evidenceWord(a.Evidence)), cyan))
 	}
-	if err := p.branches(a, 0); err != nil {
-		return err
+	steps := a.Steps
+	if len(p.inside) == 1 { // the agent that steps are asked of
+		steps = p.only.part(steps)
 	}
-	for _, s := range a.Steps {
-		if err := p.tell(s); err != nil {
+	if len(steps) > 0 && steps[0] == a.Steps[0] {
+		if err := p.branches(a, 0); err != nil {
 			return err
 		}
-		if err := p.branches(a, s.N); err != nil {
+	}
+	for told, err := range p.teller.All(steps) {
+		if err != nil {
+			return err
+		}
+		if err := p.tell(told); err != nil {
+			return err
+		}
+		if err := p.branches(a, told.Step.N); err != nil {
 			return err
 		}
 	}
@@ -168,11 +202,7 @@ func (p *runPrinter) agent(a *view.Agent) error {
 }
 
 // tell prints a step and the agents that its calls started.
-func (p *runPrinter) tell(s *view.Step) error {
-	told, err := p.teller.Tell(s)
-	if err != nil {
-		return err
-	}
+func (p *runPrinter) tell(told *view.Told) error {
 	p.told(told)
 	return p.under(told)
 }
@@ -248,8 +278,11 @@ func (p *runPrinter) branches(a *view.Agent, after int) error {
 			continue
 		}
 		err := p.nested(func() error {
-			for _, s := range b.Steps {
-				if err := p.tell(s); err != nil {
+			for told, err := range p.teller.All(b.Steps) {
+				if err != nil {
+					return err
+				}
+				if err := p.tell(told); err != nil {
 					return err
 				}
 			}
@@ -314,8 +347,12 @@ func (p *runPrinter) told(t *view.Told) {
 	p.put("")
 	s := p.stepPrinter(t)
 	s.context()
+	s.found(t.Findings)
 	for i := range t.Entries {
-		s.entry(&t.Entries[i])
+		if e := &t.Entries[i]; p.only.shows(e) {
+			s.entry(e)
+			s.found(e.Findings)
+		}
 	}
 	s.ending()
 }

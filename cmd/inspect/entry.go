@@ -1,0 +1,184 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+// labelWidth is the width of the column that says who speaks.
+const labelWidth = 12
+
+func (p *printer) entry(e *view.Entry) {
+	it := &e.Item
+	switch it.Kind {
+	case transcript.ToolCall:
+		p.call(e)
+	case transcript.ToolResult:
+		p.loneResult(e)
+	case transcript.Reasoning:
+		p.said("reasoning", it, linesQuiet, dim)
+	case transcript.System:
+		p.said("system", it, linesQuiet, dim)
+	case transcript.MessageItem:
+		style := bold
+		if it.Role == "assistant" {
+			style = green
+		}
+		p.said(it.Role, it, linesSaid, style)
+	default:
+		p.said(string(it.Kind), it, linesQuiet, yellow)
+	}
+}
+
+func (p *printer) said(label string, it *transcript.Item, most int, style string) {
+	text := itemText(it)
+	if it.Choice > 0 {
+		label = fmt.Sprintf("%s #%d", label, it.Choice)
+	}
+	p.labelled(p.lead, label, style, text, most)
+}
+
+// itemText is what there is to read of an item.
+func itemText(it *transcript.Item) string {
+	text := it.Text
+	if n := len(it.Parts); n > 0 {
+		text += fmt.Sprintf(" [+ %d part%s that %s not text]", n, plural(n), isAre(n))
+	}
+	if text == "" {
+		return oneLine(string(it.Raw))
+	}
+	return text
+}
+
+// labelled prints a text behind its label, in at most so many lines.
+func (p *printer) labelled(margin, label, style, text string, most int) {
+	layout := p.prose
+	if most == linesQuiet {
+		layout = p.lines
+	}
+	lines, more := layout(text, len(margin)+labelWidth, most)
+	for i, line := range lines {
+		who := ""
+		if i == 0 {
+			who = word(label)
+		} else {
+			margin = strings.Repeat(" ", len(margin))
+		}
+		p.line("%s%s%s", margin, p.style(fmt.Sprintf("%-*s", labelWidth, who), style), line)
+	}
+	if more != "" {
+		p.line("%*s%s", len(margin)+labelWidth, "", p.style(more, dim))
+	}
+}
+
+func (p *printer) call(e *view.Entry) {
+	it := &e.Item
+	tool := word(it.Name)
+	if it.ServerSide {
+		tool += " (run by the provider)"
+	}
+	args := it.ArgumentsRaw
+	if args == "" {
+		args = "{}"
+	}
+	head := fmt.Sprintf("%s  %s", p.style(tool, cyan), p.style(word(it.CallID), dim))
+	if e.Batch > 1 {
+		head += p.style(fmt.Sprintf("  one of %d at once", e.Batch), dim)
+	}
+	p.line("%s%s %s", p.lead, p.bar(e), head)
+	lines, more := p.lines(args, 6, linesResult)
+	for _, line := range lines {
+		p.line("  %s   %s", p.bar(e), line)
+	}
+	if more != "" {
+		p.line("  %s   %s", p.bar(e), p.style(more, dim))
+	}
+	p.result(e)
+}
+
+func (p *printer) bar(e *view.Entry) string {
+	if e.Pair != nil && (e.Pair.State != transcript.Paired || e.Pair.IsError) && !e.Item.ServerSide {
+		return p.style("▌", red)
+	}
+	return p.style("▌", cyan)
+}
+
+func (p *printer) result(e *view.Entry) {
+	pair := e.Pair
+	if pair == nil {
+		return
+	}
+	if pair.State == transcript.Unanswered {
+		why := "no later request has brought a result yet"
+		switch {
+		case e.Output && p.cutOff:
+			why = "the answer was cut off"
+		case !e.Output:
+			why = "the history goes on without its result; providers refuse such a request"
+		}
+		p.line("  %s %s", p.bar(e), p.style("! unanswered: "+why, red))
+		return
+	}
+	mark, style := "✓", green
+	if pair.IsError {
+		mark, style = "✗ error", red
+	}
+	facts := []string{duration(pair.LatencyMS)}
+	if e.Result != nil {
+		facts = append(facts, size(len(e.Result.Text)))
+	}
+	if e.ResultSource != p.shown {
+		facts = append(facts, "in "+e.ResultSource)
+	}
+	if pair.By != "id" {
+		facts = append(facts, "joined by "+pair.By)
+	}
+	if len(e.AlsoIn) > 0 {
+		facts = append(facts, "another result in "+strings.Join(e.AlsoIn, ", "))
+	}
+	if e.Edit != nil {
+		facts = append(facts, "changed")
+	}
+	p.line("  %s %s %s", p.bar(e), p.style(mark, style), p.style(join(facts), dim))
+	if e.Result == nil {
+		return
+	}
+	if e.Edit != nil {
+		was, _ := p.lines(e.Edit.Was, 10, 1)
+		p.line("  %s   %s", p.bar(e), p.style("was: "+was[0], dim))
+	}
+	lines, more := p.lines(resultText(e.Result), 6, linesResult)
+	for _, line := range lines {
+		p.line("  %s   %s", p.bar(e), line)
+	}
+	if more != "" {
+		p.line("  %s   %s", p.bar(e), p.style(more, dim))
+	}
+}
+
+func resultText(it *transcript.Item) string {
+	text := it.Text
+	if n := len(it.Parts); n > 0 {
+		text += fmt.Sprintf("\n[+ %d part%s that %s not text]", n, plural(n), isAre(n))
+	}
+	return text
+}
+
+// loneResult prints a result that stands with no call.
+func (p *printer) loneResult(e *view.Entry) {
+	why := "! result without a call"
+	if e.Pair != nil && e.Pair.State == transcript.Duplicate {
+		why = "! a second result for a call that has one"
+	}
+	p.line("%s%s %s  %s", p.lead, p.style("▌", red), p.style(word(e.Item.CallID), dim), p.style(why, red))
+	lines, more := p.lines(resultText(&e.Item), 6, linesResult)
+	for _, line := range lines {
+		p.line("  %s   %s", p.style("▌", red), line)
+	}
+	if more != "" {
+		p.line("  %s   %s", p.style("▌", red), p.style(more, dim))
+	}
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/retake-debugger/retake/formats"
+	"github.com/retake-debugger/retake/ingest"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// archive takes in an archive: its exchanges, then what users said of them.
+func (im *importing) archive(s *formats.Source, did *imported) error {
+	var links []formats.Linked
+	var said []*formats.Said
+	err := formats.ReadArchive(s,
+		func(c *transcript.Capture, l formats.Linked) error {
+			if err := im.ctx.Err(); err != nil {
+				return err
+			}
+			links = append(links, l)
+			return im.take(c, did)
+		},
+		func(s *formats.Said) error {
+			said = append(said, s)
+			return nil
+		})
+	if err == nil {
+		err = im.commit(did)
+	}
+	if err != nil {
+		return fmt.Errorf("import %s: %w", did.File, err)
+	}
+	for _, s := range said {
+		if err := im.said(s); err != nil && !errors.Is(err, transcript.ErrNotFound) {
+			return fmt.Errorf("import what users said: %w", err)
+		}
+	}
+	for _, l := range links {
+		e, err := im.db.Exchange(im.ctx, l.Exchange)
+		if err != nil {
+			return err
+		}
+		if e.Link.Parent != l.Parent || e.Link.By != l.By {
+			did.Otherwise++
+		}
+	}
+	return nil
+}
+
+// said stores what users said, unless something is said here already.
+func (im *importing) said(s *formats.Said) error {
+	switch {
+	case s.Marks != nil:
+		return im.marks(s)
+	case s.Override != nil:
+		return im.override(s)
+	}
+	takes, err := im.db.Takes(im.ctx, s.Take.Exchange)
+	if err != nil || len(takes) > 0 {
+		return err
+	}
+	return im.db.Update(im.ctx, func(tx transcript.Tx) error { return tx.PutTake(s.Take) })
+}
+
+func (im *importing) marks(s *formats.Said) error {
+	e, err := im.db.Exchange(im.ctx, s.Exchange)
+	if err != nil {
+		return err
+	}
+	now, err := im.db.Marks(im.ctx, e.Link.Run)
+	if err != nil || !now.IsZero() {
+		return err
+	}
+	return im.db.Update(im.ctx, func(tx transcript.Tx) error { return tx.PutMarks(e.Link.Run, s.Marks) })
+}
+
+func (im *importing) override(s *formats.Said) error {
+	word := s.Override
+	if s.ToRun != "" {
+		first, err := im.db.Exchange(im.ctx, s.ToRun)
+		if err != nil {
+			return err
+		}
+		word.To = first.Link.Run
+	}
+	err := im.db.Update(im.ctx, func(tx transcript.Tx) error {
+		if _, err := tx.Override(word.Exchange); err == nil {
+			return errAlreadySaid
+		}
+		return tx.PutOverride(word)
+	})
+	if errors.Is(err, errAlreadySaid) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = ingest.Relink(im.ctx, im.db, word.Exchange)
+	return err
+}
+
+var errAlreadySaid = errors.New("said already")

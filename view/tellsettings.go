@@ -1,0 +1,84 @@
+package view
+
+import (
+	"slices"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+const keptSettings = 4
+
+type settings struct {
+	pieces []transcript.BodyID
+	short  transcript.Settings
+	tools  []string
+}
+
+// setUp tells of the system prompt and the tools: of the first step, and where
+// they are others than in the step before.
+func (t *Teller) setUp(told *Told, now *request, before *past) {
+	var was *settings
+	if before != nil {
+		was = t.settingsOf(before.request)
+	}
+	is := t.settingsOf(now)
+	c := &told.Context
+	if was == nil {
+		c.Tools = is.tools
+		return
+	}
+	if is == was || held(&now.exchange.Link) && len(is.tools) == 0 {
+		return
+	}
+	c.System = is.short.System != was.short.System
+	for _, name := range is.tools {
+		if !slices.Contains(was.tools, name) {
+			c.ToolsAdded = append(c.ToolsAdded, name)
+		}
+	}
+	for _, name := range was.tools {
+		if !slices.Contains(is.tools, name) {
+			c.ToolsRemoved = append(c.ToolsRemoved, name)
+		}
+	}
+	if c.System {
+		list := t.settings(now)
+		for i := range list {
+			if list[i].Kind == transcript.System {
+				told.Entries = append(told.Entries, t.entry(now.exchange, "request", &list[i]))
+			}
+		}
+	}
+}
+
+// settingsOf reads the settings of a request. Those in the same pieces as the
+// ones read last are the same.
+func (t *Teller) settingsOf(r *request) *settings {
+	id := r.exchange.ID
+	if s := t.lastSettings[id]; s != nil {
+		return s
+	}
+	pieces := t.settingPieces(r)
+	for _, s := range t.lastSettings {
+		if pieces != nil && slices.Equal(s.pieces, pieces) {
+			t.keepSettings(id, s)
+			return s
+		}
+	}
+	list := t.settings(r)
+	s := &settings{pieces: pieces, short: transcript.SettingsOf(list)}
+	for i := range list {
+		if list[i].Kind == transcript.ToolDefinition {
+			s.tools = append(s.tools, list[i].Name)
+		}
+	}
+	t.keepSettings(id, s)
+	return s
+}
+
+func (t *Teller) keepSettings(id string, s *settings) {
+	if len(t.lastSettings) > keptSettings {
+		clear(t.lastSettings)
+	}
+	t.lastSettings[id] = s
+}

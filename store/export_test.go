@@ -31,8 +31,11 @@ func (db *DB) Exec(query string) error {
 // SetSearchLimits sets how many exchanges are looked through one by one, and how
 // many are listed, at most.
 func (db *DB) SetSearchLimits(veryFew, few, some int) {
-	db.limits = searchLimits{veryFew, few, some}
+	db.limits = searchLimits{veryFew: veryFew, few: few, some: some}
 }
+
+// SetFewOfRuns sets up to how many exchanges a list of runs is made from them.
+func (db *DB) SetFewOfRuns(n int) { db.limits.fewOfRuns = n }
 
 // Hold begins a transaction that reads and keeps it open until release. count
 // gives how many exchanges it sees.

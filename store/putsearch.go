@@ -233,10 +233,10 @@ func (t *tx) DropTexts(exchange string) error {
 // dropTexts removes what texts hold of an exchange, and texts of which nothing is
 // left. One that others bring too becomes theirs.
 func (t *tx) dropTexts(n int64) error {
-	var rows []textRow
+	var rows []keptText
 	query := "SELECT id, first, items, same IS NOT NULL FROM search_text WHERE first BETWEEN ? AND ? AND last >= ?"
 	err := t.st.rows(context.Background(), query, []any{n - transcript.MostExchanges, n, n}, func(row *sql.Rows) error {
-		var r textRow
+		var r keptText
 		err := row.Scan(&r.id, &r.first, &r.items, &r.same)
 		rows = append(rows, r)
 		return err
@@ -252,7 +252,14 @@ func (t *tx) dropTexts(n int64) error {
 	return err
 }
 
-func (t *tx) dropFrom(r *textRow, n int64) error {
+// keptText is a row of search_text.
+type keptText struct {
+	id, first int64
+	items     []byte
+	same      bool
+}
+
+func (t *tx) dropFrom(r *keptText, n int64) error {
 	if r.same {
 		if kept, err := t.handOn(r); kept || err != nil {
 			return err
@@ -285,7 +292,7 @@ func (t *tx) removeText(id int64) error {
 }
 
 // handOn makes a text that of the next exchange that brings it, if there is one.
-func (t *tx) handOn(r *textRow) (bool, error) {
+func (t *tx) handOn(r *keptText) (bool, error) {
 	var n int64
 	var items []byte
 	err := t.st.row(context.Background(), "SELECT exchange, items FROM search_place WHERE text = ? ORDER BY exchange LIMIT 1", []any{r.id}, &n, &items)

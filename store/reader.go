@@ -10,6 +10,6 @@ type reader struct {
 	recipes *sharedRecipes // nil within a transaction, which sees what others do not
 	// pack gives the unpacked pack that holds a segment.
 	pack func(context.Context, segmentID) (*pack, error)
-	// limits are those of searches.
+	// limits are those of searches and of lists of runs.
 	limits searchLimits
 }

@@ -69,21 +69,12 @@ func (r *reader) listRuns(ctx context.Context, f transcript.RunFilter) ([]transc
 	if f.Pinned {
 		add("m.pinned")
 	}
-	if !f.Since.IsZero() {
-		add("r.id IN (SELECT run FROM exchange WHERE started >= ?)", f.Since.UnixNano())
-	}
-	if f.Model != "" {
-		add(`r.id IN (SELECT run FROM exchange WHERE model IN
-			(SELECT id FROM model WHERE instr(lower(asked), lower(?)) OR instr(lower(answered), lower(?))))`, f.Model, f.Model)
-	}
-	if f.Dialect != "" {
-		add("r.id IN (SELECT run FROM exchange WHERE model IN (SELECT id FROM model WHERE dialect = ?))", string(f.Dialect))
-	}
-	if f.Outcome != "" {
-		add("r.id IN (SELECT run FROM exchange WHERE outcome = ?)", string(f.Outcome))
-	}
-	if f.Tool != "" {
-		add("r.id IN (SELECT e.run FROM call c JOIN exchange e ON e.id = c.exchange WHERE instr(lower(c.name), lower(?)))", f.Tool)
+	for _, c := range exchangesOf(&f) {
+		sql, err := r.ofRun(ctx, &c, f.Limit <= 0 || f.IDs != nil)
+		if err != nil {
+			return nil, fmt.Errorf("list runs: %w", damaged(err))
+		}
+		add(sql, c.args...)
 	}
 	if f.IDs != nil {
 		for _, id := range f.IDs {

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -97,10 +96,10 @@ type searching struct {
 	given  map[int64]bool // texts, where the same may come again
 }
 
-// textRow is a row of search_text.
+// textRow is a row of search_text, with those of its items that may be looked for.
 type textRow struct {
 	id, first, last int64
-	items           []byte
+	items           []packedItem
 	same            bool
 }
 
@@ -144,18 +143,11 @@ func (s *searching) ofExchanges(numbers []int64, yield func(transcript.SearchIte
 		UNION ALL SELECT t.id, t.first, t.last, t.items, 1 FROM search_place p JOIN search_text t ON t.id = p.text WHERE p.exchange = ?1 ORDER BY 1 DESC`
 	s.given = map[int64]bool{}
 	for _, n := range slices.Backward(numbers) {
-		var texts []textRow
-		err := s.st.rows(s.ctx, query, []any{n, transcript.MostExchanges}, func(row *sql.Rows) error {
-			var t textRow
-			err := row.Scan(&t.id, &t.first, &t.last, &t.items, &t.same)
-			if !s.given[t.id] && s.sieve.any(t.items) {
-				texts = append(texts, t)
-			}
-			return err
-		})
+		texts, _, _, err := s.read(query, n, transcript.MostExchanges)
 		if err != nil {
 			return err
 		}
+		texts = slices.DeleteFunc(texts, func(t textRow) bool { return s.given[t.id] })
 		for i := range texts {
 			s.given[texts[i].id] = true
 			if err := s.text(&texts[i], yield); err != nil {
@@ -168,9 +160,12 @@ func (s *searching) ofExchanges(numbers []int64, yield func(transcript.SearchIte
 
 // ofTexts gives the items of the texts that match, or of all.
 func (s *searching) ofTexts(match string, yield func(transcript.SearchItem, error) bool) error {
-	below, size := int64(math.MaxInt64), firstPage
-	for {
-		page, n, last, err := s.page(match, below, size)
+	span, err := s.span()
+	if err != nil {
+		return err
+	}
+	for below, size := span[1]+1, firstPage; below > span[0]; size = min(size*4, nextPage) {
+		page, n, last, err := s.page(match, span[0], below, size)
 		if err != nil {
 			return err
 		}
@@ -180,22 +175,58 @@ func (s *searching) ofTexts(match string, yield func(transcript.SearchItem, erro
 			}
 		}
 		if n < size {
-			return nil
+			break
 		}
-		below, size = last, min(size*4, nextPage)
+		below = last
 	}
+	return s.ofElsewhere(span, yield)
 }
 
-// page reads the next n texts, down to an id, and gives those that may hold what
-// is looked for. Texts none of whose exchanges pass the filter do not count.
-func (s *searching) page(match string, below int64, size int) (page []textRow, n int, last int64, err error) {
-	from, where, order := "search_text t", "t.id < ?", "t.id"
+// span gives the ids between which the texts of all exchanges are that can pass.
+func (s *searching) span() ([2]int64, error) {
+	f := s.filter
+	if f.lowest == 0 && f.highest == math.MaxInt64 {
+		return [2]int64{math.MinInt64, math.MaxInt64 - 1}, nil
+	}
+	var low, high sql.NullInt64
+	query := "SELECT min(id), max(id) FROM search_text INDEXED BY search_text_first WHERE first BETWEEN ? AND ?"
+	if err := s.st.row(s.ctx, query, []any{f.lowest - transcript.MostExchanges, f.highest}, &low, &high); err != nil {
+		return [2]int64{}, err
+	}
+	if !low.Valid {
+		return [2]int64{0, -1}, nil
+	}
+	return [2]int64{low.Int64, high.Int64}, nil
+}
+
+// ofElsewhere gives the items of texts outside of the span that exchanges within
+// bring too. They are settings mostly, and not many: the sieve is enough.
+func (s *searching) ofElsewhere(span [2]int64, yield func(transcript.SearchItem, error) bool) error {
+	if span[0] == math.MinInt64 {
+		return nil
+	}
+	const query = `SELECT id, first, last, items, 1 FROM search_text WHERE id NOT BETWEEN ? AND ?
+		AND id IN (SELECT text FROM search_place WHERE exchange BETWEEN ? AND ?) ORDER BY id DESC`
+	texts, _, _, err := s.read(query, span[0], span[1], s.filter.lowest, s.filter.highest)
+	for i := range texts {
+		if err == nil {
+			err = s.text(&texts[i], yield)
+		}
+	}
+	return err
+}
+
+// page reads the next texts between two ids, the highest first, and gives those
+// that may hold what is looked for. Texts none of whose exchanges pass the filter
+// do not count.
+func (s *searching) page(match string, from, below int64, size int) (page []textRow, n int, last int64, err error) {
+	tables, where, order := "search_text t", "t.id >= ? AND t.id < ?", "t.id"
 	var args []any
 	if match != "" {
-		from, where, order = "search_term f CROSS JOIN search_text t ON t.id = f.rowid", "f.search_term MATCH ? AND f.rowid < ?", "f.rowid"
+		tables, where, order = "search_term f CROSS JOIN search_text t ON t.id = f.rowid", "f.search_term MATCH ? AND f.rowid >= ? AND f.rowid < ?", "f.rowid"
 		args = append(args, match)
 	}
-	args = append(args, below)
+	args = append(args, from, below)
 	if f := s.filter; f.isFew || f.sql != "" {
 		where += " AND (t.first <= ? AND t.last >= ?"
 		args = append(args, f.highest, f.lowest)
@@ -205,18 +236,26 @@ func (s *searching) page(match string, below int64, size int) (page []textRow, n
 		}
 		where += " OR t.same IS NOT NULL)"
 	}
-	query := fmt.Sprintf("SELECT t.id, t.first, t.last, t.items, t.same IS NOT NULL FROM %s WHERE %s ORDER BY %s DESC LIMIT ?", from, where, order)
-	var items sql.RawBytes
-	err = s.st.rows(s.ctx, query, append(args, size), func(row *sql.Rows) error {
+	query := fmt.Sprintf("SELECT t.id, t.first, t.last, t.items, t.same IS NOT NULL FROM %s WHERE %s ORDER BY %s DESC LIMIT ?", tables, where, order)
+	return s.read(query, append(args, size)...)
+}
+
+// read reads texts. n is how many there are, of which those are given that may
+// hold what is looked for, and last the id of the last.
+func (s *searching) read(query string, args ...any) (texts []textRow, n int, last int64, err error) {
+	var packed sql.RawBytes
+	err = s.st.rows(s.ctx, query, args, func(row *sql.Rows) error {
 		var t textRow
-		err := row.Scan(&t.id, &t.first, &t.last, &items, &t.same)
-		if n, last = n+1, t.id; err == nil && (t.same || s.filter.within(t.first, t.last)) && s.sieve.any(items) {
-			t.items = bytes.Clone(items)
-			page = append(page, t)
+		err := row.Scan(&t.id, &t.first, &t.last, &packed, &t.same)
+		if n, last = n+1, t.id; err != nil || !t.same && !s.filter.within(t.first, t.last) {
+			return err
+		}
+		if err = s.pick(&t, packed); len(t.items) > 0 {
+			texts = append(texts, t)
 		}
 		return err
 	})
-	return page, n, last, err
+	return texts, n, last, err
 }
 
 // passes holds an exchange against the filter.
@@ -238,15 +277,9 @@ func (s *searching) passes(n int64) (bool, error) {
 
 // text gives the items of a text, the last one first.
 func (s *searching) text(t *textRow, yield func(transcript.SearchItem, error) bool) error {
-	items, err := unpackItems(t.items, t.first)
-	if err != nil {
-		return fmt.Errorf("text %d: %w", t.id, err)
-	}
-	for i := len(items) - 1; i >= 0; i-- {
-		it := &items[i]
-		if !s.sieve.passes(it.IsError, it.tool, it.signature) {
-			continue
-		}
+	for i := len(t.items) - 1; i >= 0; i-- {
+		it := &t.items[i]
+		var err error
 		if it.Tool, err = s.tool(it.tool); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -9,7 +10,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// sieve tells from a row of search_text alone whether one of its items may be
+// sieve tells from what a row of search_text says of an item whether that may be
 // looked for.
 type sieve struct {
 	holds  []uint64       // stretches that the item must hold
@@ -17,27 +18,20 @@ type sieve struct {
 	tools  map[int64]bool // it must be about one of these; nil for any
 }
 
-// any tells whether some item passes. It is what most texts of a search are
-// asked, so it reads no more than that.
-func (s *sieve) any(packed []byte) bool {
-	if len(s.holds) == 0 && !s.errors && s.tools == nil {
-		return true
-	}
-	v := varints{b: packed}
-	for len(v.b) > 0 {
-		flags := v.b[0]
-		v.b = v.b[1:]
-		for range 3 { // kind, exchange, piece
-			v.skip()
-		}
-		tool := int64(v.uint(1 << 40))
-		v.skip() // same
-		v.bytes()
-		if s.passes(flags&flagError != 0, tool, v.bytes()) {
-			return true
+// pick gives the items of a row that may be looked for. It is what each text of a
+// search is asked, so it makes nothing of the others.
+func (s *searching) pick(t *textRow, packed []byte) error {
+	r := itemReader{v: varints{b: packed}, exchange: t.first}
+	for r.next() {
+		if s.sieve.passes(r.flags&flagError != 0, r.tool, r.signature) && (t.same || s.filter.within(r.exchange, r.exchange)) {
+			t.items = append(t.items, r.item())
+			t.items[len(t.items)-1].signature = nil // is the row's
 		}
 	}
-	return v.bad // who unpacks it tells what is wrong
+	if r.v.bad {
+		return fmt.Errorf("text %d: %w", t.id, errItems)
+	}
+	return nil
 }
 
 func (s *sieve) passes(isError bool, tool int64, signature []byte) bool {
@@ -70,15 +64,19 @@ type exchangeFilter struct {
 	isFew           bool
 }
 
-// searchLimits says how a search that is narrowed goes about it, by how many
-// exchanges pass.
+// searchLimits says how a search or a list of runs that is narrowed goes about it,
+// by how many exchanges pass.
 type searchLimits struct {
 	veryFew int // are looked through one by one, whatever text is looked for
 	few     int // are listed
 	some    int // are counted to know between which numbers they are
+
+	fewOfRuns int // have their runs listed, when runs are narrowed by exchanges
 }
 
-func usualLimits() searchLimits { return searchLimits{veryFew: 100, few: 20_000, some: 500_000} }
+func usualLimits() searchLimits {
+	return searchLimits{veryFew: 100, few: 20_000, some: 500_000, fewOfRuns: 5000}
+}
 
 // condition is a part of a filter for which there is an index.
 type condition struct {
@@ -193,7 +191,7 @@ func (s *searching) between(c *condition) error {
 // within tells whether an exchange between these numbers can pass.
 func (f *exchangeFilter) within(first, last int64) bool {
 	if !f.isFew {
-		return true
+		return first <= f.highest && last >= f.lowest
 	}
 	i, _ := slices.BinarySearch(f.few, first)
 	return i < len(f.few) && f.few[i] <= last

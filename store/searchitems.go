@@ -69,28 +69,52 @@ func packItems(items []packedItem, exchange int64) []byte {
 	return out
 }
 
-// unpackItems trusts nothing. Signatures share memory with packed.
-func unpackItems(packed []byte, exchange int64) ([]packedItem, error) {
-	v := varints{b: packed}
-	var items []packedItem
-	at := ""
-	var piece transcript.BodyID
-	for len(v.b) > 0 {
-		flags := v.b[0]
-		v.b = v.b[1:]
-		it := packedItem{SearchItem: transcript.SearchItem{Body: "request", IsError: flags&flagError != 0}}
-		if flags&flagResponse != 0 {
-			it.Body = "response"
-		}
-		it.Kind = itemKinds[v.uint(uint64(len(itemKinds)-1))]
-		exchange += v.int()
-		piece += transcript.BodyID(v.int())
-		it.Exchange, it.Piece, it.tool = exchange, piece, int64(v.uint(1<<40))
-		at = at[:v.uint(uint64(len(at)))] + string(v.bytes())
-		it.At, it.signature = at, v.bytes()
-		items = append(items, it)
+// itemReader reads the items of a row one by one. It trusts nothing.
+type itemReader struct {
+	v         varints
+	flags     byte
+	kind      uint64
+	exchange  int64 // at first that of the row
+	piece     int64
+	tool      int64
+	at        []byte // to be written over
+	signature []byte // shares memory with the row
+}
+
+// next reads the next item; false at the end and where the row is damaged.
+func (r *itemReader) next() bool {
+	if len(r.v.b) == 0 {
+		return false
 	}
-	if v.bad {
+	r.flags, r.v.b = r.v.b[0], r.v.b[1:]
+	r.kind = r.v.uint(uint64(len(itemKinds) - 1))
+	r.exchange += r.v.int()
+	r.piece += r.v.int()
+	r.tool = int64(r.v.uint(1 << 40))
+	same := r.v.uint(uint64(len(r.at)))
+	r.at = append(r.at[:same], r.v.bytes()...)
+	r.signature = r.v.bytes()
+	return !r.v.bad
+}
+
+// item gives the item that was read.
+func (r *itemReader) item() packedItem {
+	it := packedItem{SearchItem: transcript.SearchItem{Exchange: r.exchange, Body: "request", At: string(r.at), Piece: transcript.BodyID(r.piece),
+		Kind: itemKinds[r.kind], IsError: r.flags&flagError != 0}, tool: r.tool, signature: r.signature}
+	if r.flags&flagResponse != 0 {
+		it.Body = "response"
+	}
+	return it
+}
+
+// unpackItems gives all items of a row.
+func unpackItems(packed []byte, exchange int64) ([]packedItem, error) {
+	r := itemReader{v: varints{b: packed}, exchange: exchange}
+	var items []packedItem
+	for r.next() {
+		items = append(items, r.item())
+	}
+	if r.v.bad {
 		return nil, errItems
 	}
 	return items, nil

@@ -87,6 +87,11 @@ type SearchReader interface {
 	// whoever shows one looks at its text before. Newest first. ErrNoIndex if
 	// the index cannot answer. The sequence ends after the first error.
 	Search(ctx context.Context, q SearchQuery) iter.Seq2[SearchItem, error]
+	// Outlines gives the exchanges with these numbers as far as a search shows
+	// them and needs them to read their answers: without what is of the request
+	// alone, times, usage and links. Those that are not there or damaged are left
+	// out.
+	Outlines(ctx context.Context, numbers []int64) ([]*Exchange, error)
 	// SearchState tells how far the index is.
 	SearchState(ctx context.Context) (SearchState, error)
 	// Unindexed lists exchanges that the index does not hold, in the order in

@@ -134,68 +134,81 @@ func (f *finder) run(found *Found) error {
 	if err != nil {
 		return err
 	}
-	if state.Index {
-		next, stop := iterate(f.reader.Search(f.ctx, f.search.SearchQuery))
-		defer stop()
-		item, more, err := next()
-		if err == nil {
-			found.Unindexed = state.Lag
-			if err := f.scanUnindexed(state); err != nil {
+	if !state.Index {
+		found.Scan = "no index"
+		return f.scanAll()
+	}
+	index := f.readIndex()
+	defer index.stop()
+	g, err := index.next()
+	if errors.Is(err, transcript.ErrNoIndex) {
+		found.Scan = "short"
+		return f.scanAll()
+	}
+	if err == nil {
+		found.Unindexed = state.Lag
+		err = f.scanUnindexed(state)
+	}
+	for ; g != nil && err == nil; g, err = index.next() {
+		for i := range g.found {
+			if err := f.take(&g.found[i]); err != nil {
 				return err
 			}
-			l := lookup{finder: f}
-			for ; more && err == nil; item, more, err = next() {
-				if err := l.item(item); err != nil {
-					return err
-				}
-			}
 		}
-		if !errors.Is(err, transcript.ErrNoIndex) {
-			return err
-		}
-		found.Scan = "short"
-	} else {
-		found.Scan = "no index"
 	}
-	sc := scan{finder: f}
-	return sc.all(0)
+	return err
 }
 
-// consider takes an item if it matches.
-func (f *finder) consider(e *transcript.Exchange, b transcript.Brought, again int) error {
+// candidate is an item that matches. It may be one that is shown already.
+type candidate struct {
+	hit    Hit
+	score  float64        // where the best are looked for
+	steady transcript.Key // what it says, of a setting
+}
+
+// held holds an item against the query.
+func (f *finder) held(e *transcript.Exchange, b transcript.Brought, again int) (candidate, bool) {
 	it := b.Item
 	q := &f.search.SearchQuery
 	if q.Errors && !it.IsError || q.Tool != "" && !strings.Contains(strings.ToLower(b.Tool), strings.ToLower(q.Tool)) {
-		return nil
+		return candidate{}, false
 	}
-	fields := it.Fields()
-	match, ok := f.match.Find(fields)
+	match, ok := f.match.Find(it.Fields())
 	if !ok {
-		return nil
+		return candidate{}, false
 	}
-	h := Hit{Exchange: e.ID, N: e.N, StartedAt: e.StartedAt, Outcome: e.Outcome, Model: e.ResponseModel, Run: e.Link.Run, Body: b.Body, At: it.At,
+	c := candidate{hit: Hit{Exchange: e.ID, N: e.N, StartedAt: e.StartedAt, Outcome: e.Outcome, Model: e.ResponseModel, Run: e.Link.Run, Body: b.Body, At: it.At,
 		Kind: it.Kind, Role: it.Role, Name: b.Tool, CallID: it.CallID, IsError: it.IsError,
-		Field: match.Field.Name, Offset: match.Start, Count: match.Count, Snippet: snippet(match), Again: again}
-	if h.Model == "" {
-		h.Model = e.Model
-	}
-	if f.shown[h.place()] {
-		return nil
+		Field: match.Field.Name, Offset: match.Start, Count: match.Count, Snippet: snippet(match), Again: again}}
+	if c.hit.Model == "" {
+		c.hit.Model = e.Model
 	}
 	if it.Steady() {
-		key := transcript.SameKey(it)
-		if f.settings[key] {
-			return nil
-		}
-		f.settings[key] = true
+		c.steady = transcript.SameKey(it)
 	}
-	f.shown[h.place()] = true
-	f.hits = append(f.hits, h)
+	if f.search.Best {
+		c.score = score(match, it)
+	}
+	return c, true
+}
+
+// take shows an item that matches, unless it or the same setting is shown
+// already.
+func (f *finder) take(c *candidate) error {
+	p := c.hit.place()
+	if f.shown[p] || c.steady != (transcript.Key{}) && f.settings[c.steady] {
+		return nil
+	}
+	if c.steady != (transcript.Key{}) {
+		f.settings[c.steady] = true
+	}
+	f.shown[p] = true
+	f.hits = append(f.hits, c.hit)
 	if f.search.Best {
 		if f.scores == nil {
 			f.scores = map[place]float64{}
 		}
-		f.scores[h.place()] = score(match, it)
+		f.scores[p] = c.score
 	}
 	if len(f.hits) >= f.most {
 		return errFull
@@ -231,10 +244,11 @@ func snippet(m transcript.Hit) Snippet {
 	for from > 0 && !utf8.RuneStart(text[from]) {
 		from--
 	}
+	// Clones: the text may be large.
 	return Snippet{
-		Before: text[max(from, 0):m.Start],
-		Match:  head(text[m.Start:m.End], snippetMatch),
-		After:  head(text[m.End:], snippetAfter),
+		Before: strings.Clone(text[max(from, 0):m.Start]),
+		Match:  strings.Clone(head(text[m.Start:m.End], snippetMatch)),
+		After:  strings.Clone(head(text[m.End:], snippetAfter)),
 	}
 }
 

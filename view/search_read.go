@@ -1,59 +1,176 @@
 package view
 
 import (
+	"context"
 	"errors"
 	"io"
-	"iter"
+	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// iterate pulls items one by one; more is false at the end.
-func iterate(seq iter.Seq2[transcript.SearchItem, error]) (next func() (item transcript.SearchItem, more bool, err error), stop func()) {
-	pull, stop := iter.Pull2(seq)
-	return func() (transcript.SearchItem, bool, error) {
-		item, err, more := pull()
-		return item, more, err
-	}, stop
+const (
+	// groupItems is of how many items a group is, if they are of several exchanges
+	// that stand together.
+	groupItems = 16
+	// groupSpan is how far apart the exchanges of a group may be: what is
+	// further away was most likely not stored beside it.
+	groupSpan = 32
+	// mostHands is how many groups are read at once.
+	mostHands = 4
+)
+
+// indexReading reads what the index tells of: most of a search is to unpack and
+// to decode texts, which several hands do at once.
+type indexReading struct {
+	finder *finder
+	ctx    context.Context
+	cancel context.CancelFunc
+	hands  sync.WaitGroup
+	work   chan *group
+	queue  chan *group // in the order of the index
 }
 
-// lookup reads the items that the index tells of. Neighbours are often in one
-// exchange, one answer, one element.
+// group is a few neighbouring items, and what was found in them.
+type group struct {
+	items []transcript.SearchItem
+	found []candidate
+	err   error
+	done  chan struct{}
+}
+
+// readIndex begins to read. The caller stops it.
+func (f *finder) readIndex() *indexReading {
+	hands := min(runtime.GOMAXPROCS(0), mostHands)
+	r := &indexReading{finder: f, work: make(chan *group, 2*hands), queue: make(chan *group, 2*hands)}
+	r.ctx, r.cancel = context.WithCancel(f.ctx)
+	for range hands {
+		r.hands.Go(func() {
+			for g := range r.work {
+				g.err = errors.Join(g.err, r.read(g))
+				close(g.done)
+			}
+		})
+	}
+	r.hands.Go(r.ask)
+	return r
+}
+
+func (r *indexReading) stop() {
+	r.cancel()
+	r.hands.Wait()
+}
+
+// next gives the next group when it is read, nil after the last.
+func (r *indexReading) next() (*group, error) {
+	g := <-r.queue
+	if g == nil {
+		return nil, r.finder.ctx.Err()
+	}
+	<-g.done
+	return g, g.err
+}
+
+// ask asks the index and makes groups of what it tells.
+func (r *indexReading) ask() {
+	defer close(r.queue)
+	defer close(r.work)
+	g := &group{done: make(chan struct{})}
+	pass := func() bool {
+		if len(g.items) == 0 && g.err == nil {
+			return true
+		}
+		for _, to := range []chan *group{r.work, r.queue} {
+			select {
+			case to <- g:
+			case <-r.ctx.Done():
+				return false
+			}
+		}
+		g = &group{done: make(chan struct{})}
+		return true
+	}
+	for item, err := range r.finder.reader.Search(r.ctx, r.finder.search.SearchQuery) {
+		if err != nil {
+			g.err = err
+			break
+		}
+		if n := len(g.items); n > 0 && g.items[n-1].Exchange != item.Exchange && (n >= groupItems || g.items[0].Exchange-item.Exchange > groupSpan) && !pass() {
+			return
+		}
+		g.items = append(g.items, item)
+	}
+	pass()
+}
+
+// read looks at the items of a group.
+func (r *indexReading) read(g *group) error {
+	if len(g.items) == 0 {
+		return nil
+	}
+	var numbers []int64
+	for i := range g.items {
+		if n := len(numbers); n == 0 || numbers[n-1] != g.items[i].Exchange {
+			numbers = append(numbers, g.items[i].Exchange)
+		}
+	}
+	list, err := r.finder.reader.Outlines(r.ctx, numbers)
+	if err != nil {
+		return err
+	}
+	l := lookup{finder: r.finder, ctx: r.ctx}
+	for i := range g.items {
+		s := &g.items[i]
+		if i > 0 && samePlace(s, &g.items[i-1]) {
+			continue // another part of a long item
+		}
+		if l.exchange == nil || l.exchange.N != s.Exchange {
+			k := slices.IndexFunc(list, func(e *transcript.Exchange) bool { return e.N == s.Exchange })
+			if k < 0 {
+				continue
+			}
+			l = lookup{finder: r.finder, ctx: r.ctx, exchange: list[k]}
+		}
+		if c, ok := l.item(s); ok {
+			g.found = append(g.found, c)
+		}
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func samePlace(a, b *transcript.SearchItem) bool {
+	return a.Exchange == b.Exchange && a.Body == b.Body && a.At == b.At
+}
+
+// lookup reads the items of an exchange that the index tells of. Neighbours are
+// often in one answer, one element.
 type lookup struct {
 	*finder
-	exchange *transcript.Exchange // the last one
+	ctx      context.Context
+	exchange *transcript.Exchange // an outline
 	answer   *transcript.Turn     // its response
 	whole    *transcript.Turn     // all of it
 	piece    transcript.BodyID    // the last one
 	element  []transcript.Item    // in it
 }
 
-// item shows an item of the index if it matches. What cannot be read is left
+// item gives an item of the index if it matches. What cannot be read is left
 // out: inspect verify tells of it.
-func (l *lookup) item(s transcript.SearchItem) error {
-	if l.shown[place{s.Exchange, s.Body, s.At}] {
-		return nil
-	}
-	if l.exchange == nil || l.exchange.N != s.Exchange {
-		e, err := l.reader.ExchangeN(l.ctx, s.Exchange)
-		if errors.Is(err, transcript.ErrNotFound) || errors.Is(err, transcript.ErrDamaged) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		*l = lookup{finder: l.finder, exchange: e}
-	}
+func (l *lookup) item(s *transcript.SearchItem) (candidate, bool) {
 	it := l.find(s)
 	if it == nil {
-		return l.ctx.Err()
+		return candidate{}, false
 	}
-	return l.consider(l.exchange, transcript.Brought{Item: it, Body: s.Body, Tool: s.Tool}, s.Again)
+	return l.held(l.exchange, transcript.Brought{Item: it, Body: s.Body, Tool: s.Tool}, s.Again)
 }
 
-func (l *lookup) find(s transcript.SearchItem) *transcript.Item {
+func (l *lookup) find(s *transcript.SearchItem) *transcript.Item {
 	if s.Kind == transcript.Failure {
 		if l.exchange.Error == nil {
 			return nil
@@ -71,15 +188,25 @@ func (l *lookup) find(s transcript.SearchItem) *transcript.Item {
 		return it
 	}
 	if l.whole == nil {
-		var err error
-		if l.whole, err = Decode(l.ctx, l.reader, l.exchange); err != nil {
-			l.whole = &transcript.Turn{}
-		}
+		l.whole = l.all()
 	}
 	if s.Body == "response" {
 		return at(l.whole.Output, s.At)
 	}
 	return at(l.whole.Input, s.At)
+}
+
+// all reads the whole exchange; empty if that cannot be.
+func (l *lookup) all() *transcript.Turn {
+	e, err := l.reader.ExchangeN(l.ctx, l.exchange.N)
+	if err != nil {
+		return &transcript.Turn{}
+	}
+	turn, err := Decode(l.ctx, l.reader, e)
+	if err != nil {
+		return &transcript.Turn{}
+	}
+	return turn
 }
 
 func at(items []transcript.Item, pointer string) *transcript.Item {
@@ -100,7 +227,7 @@ func (l *lookup) output() []transcript.Item {
 	return l.answer.Output
 }
 
-func (l *lookup) inPiece(s transcript.SearchItem) []transcript.Item {
+func (l *lookup) inPiece(s *transcript.SearchItem) []transcript.Item {
 	if l.piece == s.Piece {
 		return l.element
 	}

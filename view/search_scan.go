@@ -26,6 +26,11 @@ type scanned struct {
 // itself and once for the one that continues it.
 const scanTurns = 8
 
+func (f *finder) scanAll() error {
+	sc := scan{finder: f}
+	return sc.all(0)
+}
+
 // scanUnindexed scans what the index does not hold.
 func (f *finder) scanUnindexed(state transcript.SearchState) error {
 	if state.Lag == 0 {
@@ -95,8 +100,10 @@ func (s *scan) exchange(e *transcript.Exchange, whole bool) error {
 		return err
 	}
 	for _, b := range slices.Backward(brought) {
-		if err := s.consider(e, b, 0); err != nil {
-			return err
+		if c, ok := s.held(e, b, 0); ok {
+			if err := s.take(&c); err != nil {
+				return err
+			}
 		}
 	}
 	return s.ctx.Err()

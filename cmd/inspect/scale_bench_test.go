@@ -30,9 +30,10 @@ const (
 	manyAtOnce    = 2000
 )
 
-// many makes small exchanges: runs of four steps that resend their history.
+// many makes small exchanges: runs of a few steps that resend their history.
 type many struct {
 	r       *rand.Rand
+	steps   int // of each run
 	words   []string
 	n       int
 	history [][]byte
@@ -41,7 +42,7 @@ type many struct {
 }
 
 func newMany() *many {
-	m := &many{r: rand.New(rand.NewPCG(11, 12))}
+	m := &many{r: rand.New(rand.NewPCG(11, 12)), steps: setting("RETAKE_BENCH_STEPS", manySteps)}
 	for range 6000 {
 		word := make([]byte, 2+m.r.IntN(9))
 		for i := range word {
@@ -63,11 +64,11 @@ func (m *many) text(words int) string {
 
 // put stores the next exchange.
 func (m *many) put(tx transcript.Tx) error {
-	step := m.n % manySteps
+	step := m.n % m.steps
 	m.n++
 	at := time.Unix(1_700_000_000, 0).Add(time.Duration(m.n) * time.Minute)
 	if step == 0 {
-		m.history = [][]byte{fmt.Appendf(nil, `{"model":"gpt-5","messages":[{"role":"system","content":"You are agent %d of a team."}`, m.r.IntN(20))}
+		m.history = [][]byte{[]byte(`{"model":"gpt-5","messages":[`), fmt.Appendf(nil, `{"role":"system","content":"You are agent %d of a team."}`, m.r.IntN(20))}
 		m.before = nil
 		run, err := tx.NewRun(at)
 		if err != nil {
@@ -82,7 +83,7 @@ func (m *many) put(tx transcript.Tx) error {
 		ID: fmt.Sprintf("0196%04x-%04x-7000-8000-%012x", m.n>>16, m.n&0xffff, uint64(m.n)*0x9e3779b97f4a&0xffffffffffff), StartedAt: at, EndedAt: at.Add(time.Second),
 		Upstream: "openai", Method: "POST", URL: "https://api.openai.com/v1/chat/completions", Status: 200, Outcome: transcript.OK,
 		Timing: transcript.Timing{FirstByte: 1e8, Duration: 1e9}, Dialect: transcript.Chat, Complete: true, FinishReason: "stop",
-		Model: [...]string{"gpt-5", "gpt-5-mini", "qwen3-coder"}[m.n/manySteps%3], ResponseID: fmt.Sprintf("chatcmpl-%x", m.n),
+		Model: [...]string{"gpt-5", "gpt-5-mini", "qwen3-coder"}[m.n/m.steps%3], ResponseID: fmt.Sprintf("chatcmpl-%x", m.n),
 		Usage: &transcript.Usage{InputTotal: 50, InputUncached: 50, Output: 30, Total: 80, Complete: true},
 		Link:  transcript.Link{Run: m.agent.Run, Agent: m.agent.ID, Step: step + 1, Attempt: 1, Shared: 2 * step, InLen: 2*step + 1, OutLen: 2*step + 2},
 	}
@@ -133,15 +134,22 @@ func pieces(parts [][]byte) iter.Seq2[[]byte, error] {
 	}
 }
 
+// setting gives a number that the environment may set.
+func setting(name string, usual int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {
+		return n
+	}
+	return usual
+}
+
 // manyFile gives a database of many exchanges, indexed for search: the one that
 // RETAKE_BENCH_DB names, which is made if need be, or a new one.
+// RETAKE_BENCH_EXCHANGES and RETAKE_BENCH_STEPS say of how many, and how many
+// make a run.
 func manyFile(b *testing.B) string {
-	path, count := os.Getenv("RETAKE_BENCH_DB"), manyExchanges
+	path, count := os.Getenv("RETAKE_BENCH_DB"), setting("RETAKE_BENCH_EXCHANGES", manyExchanges)
 	if path == "" {
 		path = filepath.Join(b.TempDir(), "many.db")
-	}
-	if n, err := strconv.Atoi(os.Getenv("RETAKE_BENCH_EXCHANGES")); err == nil {
-		count = n
 	}
 	_, missing := os.Stat(path)
 	db, err := store.Open(path, store.Options{})

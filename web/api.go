@@ -32,6 +32,9 @@ func (s *server) apiList(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
+	for i := range rows {
+		rows[i].Price(s.prices)
+	}
 	s.json(c, http.StatusOK, rows)
 }
 
@@ -62,6 +65,7 @@ func (s *server) apiExchange(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
+	x.Price(s.prices)
 	if c.Query("chunks") != "" {
 		x.AddChunks(e)
 	}

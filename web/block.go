@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -39,6 +40,7 @@ type block struct {
 	Parts   int    // how much of it is not text
 	Added   int64  // bytes that a client put around what its user said, left out here
 	Pairs   []pair
+	Found   []lint.Finding
 }
 
 // trouble is one kind of thing that is wrong, with the first place.
@@ -216,6 +218,7 @@ func (b *blocks) block(from, n int) block {
 	}
 	out.Raw, out.Parts = itemURL(e.Place, "raw"), len(e.Item.Parts)
 	out.Text = b.text(e, out.Section)
+	out.Found = worth(e.Findings)
 	return out
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -29,6 +30,8 @@ type transcriptPage struct {
 	Sections []section
 	Left     int // entries of the history that are left out
 	Troubles []trouble
+	Found    []lint.Finding // that are about no block
+	Findings int
 	Tools    []tool
 	Edits    []edit
 }
@@ -58,6 +61,7 @@ func (s *server) transcript(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
+	t.Exchange.Price(s.prices)
 	head, err := s.head(ctx, &t.Exchange.Row, "transcript")
 	if err != nil {
 		s.failed(c, err)
@@ -98,6 +102,7 @@ func newTranscriptPage(h exchangeHead, t *view.Transcript, all bool) *transcript
 	p := &transcriptPage{exchangeHead: h, T: t}
 	p.Sections, p.Left = layOut(t, all)
 	p.Troubles = troubles(p.Sections)
+	p.Found, p.Findings = worth(t.Findings), len(worth(t.Exchange.Lint))
 	b := newBudget()
 	for i := range t.Exchange.Input {
 		if it := &t.Exchange.Input[i]; it.Kind == transcript.ToolDefinition {

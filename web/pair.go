@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -34,6 +35,7 @@ type pair struct {
 	Joined  string // how the halves were joined, if not by their id
 	Other   string // anchor of the pair that has the first result
 	AlsoIn  []string
+	Found   []lint.Finding
 	Subs    []*subAgent // agents that the call started, on the page of a run
 }
 
@@ -60,7 +62,7 @@ func (p pair) Loud() bool {
 
 func (b *blocks) pair(i int) pair {
 	e := &b.t.Entries[i]
-	p := pair{Anchor: b.prefix + anchor(i), CallID: e.Item.CallID, Name: e.Item.Name, AlsoIn: e.AlsoIn}
+	p := pair{Anchor: b.prefix + anchor(i), CallID: e.Item.CallID, Name: e.Item.Name, AlsoIn: e.AlsoIn, Found: worth(e.Findings)}
 	if e.Item.Kind == transcript.ToolResult {
 		b.lone(&p, e)
 		return p

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -30,6 +31,7 @@ type runPage struct {
 	Agents        []agentView
 	Before, After string // where the steps before and after those on the page are
 	Left          int    // how many come after
+	Findings      int
 	Side          []view.SideCall
 	SideLeft      int
 }
@@ -60,6 +62,7 @@ type stepView struct {
 	Notes    []note
 	Changes  []changeLine
 	Tools    string
+	Found    []lint.Finding // that are about no block
 	Blocks   []block
 	Branches []branchView
 }
@@ -99,12 +102,12 @@ func (s *server) run(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
-	v, err := view.NewRun(ctx, s.reader, run, s.now())
+	v, err := s.readRun(ctx, run)
 	if err != nil {
-		s.failed(c, missing(err, "Nothing of that run is left."))
+		s.failed(c, err)
 		return
 	}
-	p := &runPage{layout: layout{Title: v.Ref() + " " + oneLine(v.Name, 60)}, Run: v}
+	p := &runPage{layout: layout{Title: v.Ref() + " " + oneLine(v.Name, 60)}, Run: v, Findings: len(worth(v.Lint))}
 	b := &runBuilder{run: v, teller: view.NewTeller(ctx, s.reader, v), budget: newBudget(), room: insideShown, inside: map[string]bool{}}
 	agent, _ := strconv.Atoi(c.Query("agent"))
 	from, _ := strconv.Atoi(c.Query("from"))
@@ -117,6 +120,16 @@ func (s *server) run(c *gin.Context) {
 		return
 	}
 	s.show(c, http.StatusOK, "run-page", p)
+}
+
+// readRun reads a run with what it costs and what is found in it.
+func (s *server) readRun(ctx context.Context, run *transcript.Run) (*view.Run, error) {
+	v, err := view.NewRun(ctx, s.reader, run, s.now())
+	if err != nil {
+		return nil, missing(err, "Nothing of that run is left.")
+	}
+	v.Price(s.prices)
+	return v, v.Judge(ctx, s.reader, view.InputCost(s.prices))
 }
 
 // neighbourRuns finds the runs before and after by number.

@@ -105,6 +105,10 @@ func (s *server) apiRuns(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
+	if err := view.PriceRuns(c.Request.Context(), s.reader, rows, s.prices); err != nil {
+		s.failed(c, err)
+		return
+	}
 	s.json(c, http.StatusOK, rows)
 }
 
@@ -115,9 +119,9 @@ func (s *server) apiRun(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
-	v, err := view.NewRun(c.Request.Context(), s.reader, run, s.now())
+	v, err := s.readRun(c.Request.Context(), run)
 	if err != nil {
-		s.failed(c, missing(err, "Nothing of that run is left."))
+		s.failed(c, err)
 		return
 	}
 	s.json(c, http.StatusOK, v)

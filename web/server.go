@@ -8,6 +8,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -21,6 +22,8 @@ type Options struct {
 	// Token is asked for if it is not empty: as header X-Retake-Token, or once
 	// in a form.
 	Token string
+	// Prices is what tokens cost; nil for the built-in prices.
+	Prices *pricing.Table
 	// Log gets what goes wrong; nil for nowhere.
 	Log *slog.Logger
 	// Now is the clock; times are shown in its zone. nil for the system's.
@@ -29,6 +32,7 @@ type Options struct {
 
 type server struct {
 	reader transcript.Reader
+	prices *pricing.Table
 	log    *slog.Logger
 	now    func() time.Time
 	pages  *template.Template
@@ -39,9 +43,12 @@ type server struct {
 // New gives the handler that serves the pages. It answers GET and HEAD alone,
 // but for the login.
 func New(o Options) http.Handler {
-	s := &server{reader: o.Reader, log: o.Log, now: o.Now, guard: newGuard(o), assets: readAssets()}
+	s := &server{reader: o.Reader, prices: o.Prices, log: o.Log, now: o.Now, guard: newGuard(o), assets: readAssets()}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.prices == nil {
+		s.prices = pricing.New()
 	}
 	if s.now == nil {
 		s.now = time.Now

@@ -89,7 +89,7 @@ func (b *runBuilder) step(s *view.Step, number int) (*stepView, error) {
 		b.onPage = map[string]bool{}
 	}
 	b.onPage[s.Exchange] = true
-	v := &stepView{ID: stepID(s), Number: number, S: s, Tools: strings.Join(told.Context.Tools, ", "), Notes: notesOf(told), Changes: changesOf(told)}
+	v := &stepView{ID: stepID(s), Number: number, S: s, Tools: strings.Join(told.Context.Tools, ", "), Notes: notesOf(told), Found: worth(told.Findings), Changes: changesOf(told)}
 	if len(b.run.Models) > 1 {
 		v.Model = s.Model
 	}

@@ -30,13 +30,17 @@ func newWeb(a *app) *cobra.Command {
 				return err
 			}
 			defer db.Close()
+			prices, err := a.prices()
+			if err != nil {
+				return err
+			}
 			log := workspace.Logger(a.err, "text")
 			l, err := workspace.Listen(listen)
 			if err != nil {
 				return fmt.Errorf("%w; --listen takes another address", err)
 			}
 			server := &http.Server{
-				Handler:           web.New(web.Options{Reader: db, AllowHosts: hosts, Token: token, Log: log, Now: time.Now}),
+				Handler:           web.New(web.Options{Reader: db, Prices: prices, AllowHosts: hosts, Token: token, Log: log, Now: time.Now}),
 				ReadHeaderTimeout: 10 * time.Second,
 			}
 			fmt.Fprintf(a.err, "viewer: http://%s/\n", l.Addr())

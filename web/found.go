@@ -1,0 +1,13 @@
+package web
+
+import (
+	"slices"
+
+	"github.com/retake-debugger/retake/lint"
+)
+
+// worth gives the findings that a page shows: those that are only good to know
+// are in the JSON.
+func worth(list []lint.Finding) []lint.Finding {
+	return slices.DeleteFunc(slices.Clone(list), func(f lint.Finding) bool { return f.Severity == lint.Info })
+}

@@ -148,6 +148,9 @@ func (w *walker) declared(it *transcript.Item, at spot) {
 		return
 	}
 	noRequest := len(w.turn.Parameters) == 0 && len(w.turn.Input) == 0
+	if len(w.set.tools) == 0 && w.step.Imported != "" && w.step.Imported != transcript.Exact {
+		return // the program that kept it did not keep its tools
+	}
 	if noRequest || it.Name == "" || w.set.open || heldByProvider(w.turn) && len(w.set.tools) == 0 || w.set.tool(it.Name) != nil {
 		return
 	}

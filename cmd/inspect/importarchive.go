@@ -36,6 +36,7 @@ func (im *importing) archive(s *formats.Source, did *imported) error {
 			return fmt.Errorf("import what users said: %w", err)
 		}
 	}
+	clear(did.runs) // what users said may have moved some
 	for _, l := range links {
 		e, err := im.db.Exchange(im.ctx, l.Exchange)
 		if err != nil {
@@ -44,7 +45,9 @@ func (im *importing) archive(s *formats.Source, did *imported) error {
 		if e.Link.Parent != l.Parent || e.Link.By != l.By {
 			did.Otherwise++
 		}
+		did.runs[e.Link.Run] = true
 	}
+	did.Runs = len(did.runs)
 	return nil
 }
 

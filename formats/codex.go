@@ -1,0 +1,200 @@
+package formats
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// Codex keeps a session as lines of items of the Responses API, with a line of
+// token counts behind each answer. Its base instructions are there, its tools are
+// not: that API takes calls without them, so what is rebuilt can be sent.
+type codexRecord struct {
+	Timestamp string          `json:"timestamp"`
+	Type      string          `json:"type"`
+	Payload   json.RawMessage `json:"payload"`
+}
+
+func fitsCodex(head []byte) bool {
+	first := firstLine(head)
+	return begins(head, '{') && holds(first, `"payload"`, `"type"`) && holds(first, `"session_meta"`) || holds(head, `"response_item"`, `"payload"`)
+}
+
+func readCodex(s *Source, emit emitter) error {
+	c := &codex{rebuilding: s.rebuild(transcript.Responses, "codex\x00"+s.Name, emit)}
+	if err := s.lines(c.line); err != nil {
+		return err
+	}
+	return c.flush()
+}
+
+type codex struct {
+	*rebuilding
+	model        string
+	instructions string
+	output       []json.RawMessage // of the answer that is still coming
+	input        []json.RawMessage // that came behind it
+	usage        any
+	ended        time.Time
+}
+
+func (c *codex) line(text []byte) error {
+	var r codexRecord
+	if err := json.Unmarshal(text, &r); err != nil {
+		return bad("read record: %w", err)
+	}
+	at := moment(r.Timestamp)
+	if c.answer == 0 && c.size == 0 && c.output == nil {
+		c.clock = at
+	}
+	switch r.Type {
+	case "session_meta":
+		return c.meta(r.Payload)
+	case "turn_context":
+		var t struct{ Model string }
+		if json.Unmarshal(r.Payload, &t) == nil && t.Model != "" {
+			c.model = t.Model
+		}
+	case "compacted":
+		return c.compacted(r.Payload)
+	case "event_msg":
+		return c.event(r.Payload)
+	case "response_item":
+		return c.item(r.Payload, at)
+	}
+	return nil
+}
+
+func (c *codex) meta(raw json.RawMessage) error {
+	var m struct {
+		ID               string `json:"id"`
+		Instructions     string `json:"instructions"`
+		BaseInstructions struct {
+			Text string `json:"text"`
+		} `json:"base_instructions"`
+	}
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return bad("read session: %w", err)
+	}
+	if c.instructions = firstOf(m.BaseInstructions.Text, m.Instructions); c.instructions != "" {
+		c.grade = transcript.Rebuilt
+	}
+	if m.ID != "" {
+		c.key = "codex\x00" + m.ID
+		c.header["Session-Id"], c.header["Thread-Id"] = []string{m.ID}, []string{m.ID}
+	}
+	return nil
+}
+
+// compacted begins the history anew with a summary, or with what replaces it.
+func (c *codex) compacted(raw json.RawMessage) error {
+	if err := c.flush(); err != nil {
+		return err
+	}
+	var p struct {
+		Message string            `json:"message"`
+		History []json.RawMessage `json:"replacement_history"`
+	}
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return bad("read compaction: %w", err)
+	}
+	c.forget()
+	for _, item := range p.History {
+		if err := c.said(item); err != nil {
+			return err
+		}
+	}
+	if len(p.History) > 0 || p.Message == "" {
+		return nil
+	}
+	element, err := line(responsesItem{Type: "message", Role: "user", Content: []responsesPart{{Type: "input_text", Text: p.Message}}})
+	if err != nil {
+		return bad("read compaction: %w", err)
+	}
+	return c.said(element)
+}
+
+func (c *codex) event(raw json.RawMessage) error {
+	var e struct {
+		Type string `json:"type"`
+		Info *struct {
+			Last struct {
+				Input     int64 `json:"input_tokens"`
+				Cached    int64 `json:"cached_input_tokens"`
+				Output    int64 `json:"output_tokens"`
+				Reasoning int64 `json:"reasoning_output_tokens"`
+				Total     int64 `json:"total_tokens"`
+			} `json:"last_token_usage"`
+		} `json:"info"`
+	}
+	if json.Unmarshal(raw, &e) != nil || e.Type != "token_count" || e.Info == nil || c.output == nil {
+		return nil
+	}
+	u := &e.Info.Last
+	c.usage = object{"input_tokens": u.Input, "input_tokens_details": object{"cached_tokens": u.Cached}, "output_tokens": u.Output,
+		"output_tokens_details": object{"reasoning_tokens": u.Reasoning}, "total_tokens": u.Total}
+	return c.flush()
+}
+
+func (c *codex) item(raw json.RawMessage, at time.Time) error {
+	var i struct{ Type, Role string }
+	if err := json.Unmarshal(raw, &i); err != nil {
+		return bad("read item: %w", err)
+	}
+	switch i.Type {
+	case "reasoning", "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call", "image_generation_call":
+	case "message":
+		if i.Role != "assistant" {
+			return c.take(raw, at)
+		}
+	default:
+		return c.take(raw, at)
+	}
+	if len(c.input) > 0 {
+		if err := c.flush(); err != nil {
+			return err
+		}
+	}
+	c.output, c.ended = append(c.output, raw), at
+	return nil
+}
+
+// take adds an item of the input. While an answer waits for its token count it
+// waits too.
+func (c *codex) take(raw json.RawMessage, at time.Time) error {
+	if c.output != nil {
+		c.input = append(c.input, raw)
+		return nil
+	}
+	c.at(at)
+	return c.said(raw)
+}
+
+func (c *codex) flush() error {
+	if c.output == nil {
+		return nil
+	}
+	response := object{"id": "resp_" + idOf(c.key, string(c.sum[:]))[:8], "object": "response", "status": "completed", "model": c.model, "output": c.output}
+	if c.usage != nil {
+		response["usage"] = c.usage
+	}
+	var head []byte
+	if c.instructions != "" {
+		text, err := line(c.instructions)
+		if err != nil {
+			return bad("write instructions: %w", err)
+		}
+		head = append(append([]byte(`"instructions":`), text...), ',')
+	}
+	err := c.answered(answerTo{model: c.model, head: head, response: response, ended: c.ended})
+	for _, list := range [][]json.RawMessage{c.output, c.input} {
+		for _, raw := range list {
+			if err == nil {
+				err = c.said(raw)
+			}
+		}
+	}
+	c.output, c.input, c.usage = nil, nil, nil
+	return err
+}

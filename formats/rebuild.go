@@ -1,0 +1,201 @@
+package formats
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// rebuilding puts the exchanges of a conversation together again: each answer is
+// one, whose request holds what was said before. The history lies on a tape, so
+// that its memory does not grow with it.
+type rebuilding struct {
+	source  *Source
+	emit    emitter
+	dialect transcript.Dialect
+	url     string
+	key     string // names the conversation, so that it is the same when it is read again
+	label   string // of the run; "" where headers or the history tell
+	header  map[string][]string
+	grade   transcript.Grade
+	// tail are the members behind the history, such as tools; each begins with a comma.
+	tail []byte
+
+	tape   Tape
+	size   int64 // of the tape
+	from   int64 // where the history begins on it
+	sum    [32]byte
+	clock  time.Time
+	answer int
+}
+
+// historyMember is the array that holds a request's history.
+func historyMember(d transcript.Dialect) string {
+	if d == transcript.Responses {
+		return "input"
+	}
+	return "messages"
+}
+
+// urlOf is where a dialect is spoken, if nobody says otherwise.
+func urlOf(d transcript.Dialect) string {
+	switch d {
+	case transcript.Responses:
+		return "https://api.openai.com/v1/responses"
+	case transcript.Messages:
+		return "https://api.anthropic.com/v1/messages"
+	}
+	return "https://api.openai.com/v1/chat/completions"
+}
+
+func (s *Source) rebuild(d transcript.Dialect, key string, emit emitter) *rebuilding {
+	return &rebuilding{source: s, emit: emit, dialect: d, url: urlOf(d), key: key, grade: transcript.ViewOnly, clock: s.ModTime, header: map[string][]string{}}
+}
+
+// said adds an element to the history.
+func (r *rebuilding) said(element []byte) error {
+	element = compact(element)
+	if r.tape == nil {
+		var err error
+		if r.tape, err = r.source.Scratch(); err != nil {
+			return fmt.Errorf("make scratch file: %w", err)
+		}
+	}
+	if r.size > r.from {
+		element = append([]byte{','}, element...)
+	}
+	n, err := r.tape.Write(element)
+	r.size += int64(n)
+	if err != nil {
+		return fmt.Errorf("write scratch file: %w", err)
+	}
+	r.sum = sha256.Sum256(append(r.sum[:], element...))
+	return nil
+}
+
+// forget begins the history anew: it was compacted.
+func (r *rebuilding) forget() { r.from = r.size }
+
+// at moves the clock on to when something was said. Times that are missing or
+// run back are none.
+func (r *rebuilding) at(t time.Time) {
+	if t.After(r.clock) {
+		r.clock = t
+	}
+}
+
+// answerTo is what a model answered.
+type answerTo struct {
+	model    string
+	head     []byte // members of the request before the history, each with a comma behind it
+	response any    // the response object
+	ended    time.Time
+	outcome  transcript.Outcome // "" for ok
+	err      *transcript.Error
+}
+
+// answered gives out an exchange that asks with the history so far.
+func (r *rebuilding) answered(a answerTo) error {
+	response, err := line(a.response)
+	if err != nil {
+		return bad("write answer: %w", err)
+	}
+	var head bytes.Buffer
+	head.WriteByte('{')
+	if a.model != "" {
+		model, err := line(a.model)
+		if err != nil {
+			return bad("write model: %w", err)
+		}
+		head.WriteString(`"model":` + string(model) + `,`)
+	}
+	head.Write(a.head)
+	head.WriteString(`"` + historyMember(r.dialect) + `":[`)
+	request := &taped{head: head.Bytes(), tape: r.tape, from: r.from, to: r.size, tail: append([]byte{']'}, append(bytes.Clone(r.tail), '}')...)}
+	r.answer++
+	began := r.clock
+	if r.at(a.ended); !r.clock.After(began) {
+		r.clock = began.Add(time.Second)
+	}
+	c := &transcript.Capture{
+		ID: idOf(r.key, string(r.dialect), fmt.Sprintf("%x", r.sum), string(response)), StartedAt: began, EndedAt: r.clock, Label: r.label, Imported: r.grade,
+		Upstream: "imported", Method: "POST", URL: r.url, Status: 200, Outcome: transcript.OK,
+		RequestHeader: cloneHeader(r.header), ResponseHeader: map[string][]string{"Content-Type": {"application/json"}}, Request: request, Response: inMemory(response),
+	}
+	c.RequestHeader["Content-Type"] = []string{"application/json"}
+	if a.outcome != "" {
+		c.Outcome, c.Error = a.outcome, a.err
+		if a.outcome == transcript.UpstreamReset {
+			c.Status = 0
+		}
+	}
+	return r.emit(c)
+}
+
+func cloneHeader(h map[string][]string) map[string][]string {
+	out := make(map[string][]string, len(h)+1)
+	for name, values := range h {
+		out[name] = values
+	}
+	return out
+}
+
+// idOf makes an id of what an exchange is: the same file gives the same ids. It
+// has the form of a UUID of version 8.
+func idOf(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:%s", len(p), p)
+	}
+	b := h.Sum(nil)[:16]
+	b[6], b[8] = b[6]&0x0f|0x80, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// inMemory is a body that is held.
+type inMemory []byte
+
+func (b inMemory) Size() int64                  { return int64(len(b)) }
+func (b inMemory) Open() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
+
+// taped is a body whose history is on a tape.
+type taped struct {
+	head, tail []byte
+	tape       Tape
+	from, to   int64
+}
+
+func (b *taped) Size() int64 { return int64(len(b.head)+len(b.tail)) + b.to - b.from }
+
+func (b *taped) Open() (io.ReadCloser, error) {
+	history := io.Reader(bytes.NewReader(nil))
+	if b.to > b.from {
+		history = io.NewSectionReader(b.tape, b.from, b.to-b.from)
+	}
+	return io.NopCloser(io.MultiReader(bytes.NewReader(b.head), history, bytes.NewReader(b.tail))), nil
+}
+
+// object is JSON that is put together member by member.
+type object map[string]any
+
+func stringOf(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// moment reads a time by RFC 3339; the zero time where it is none.
+func moment(s string) time.Time {
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}

@@ -187,6 +187,8 @@ func messagesUsage(v []byte) *transcript.Usage {
 		Output:        num(get(v, "output_tokens")),
 		Reasoning:     num(get(v, "output_tokens_details", "thinking_tokens")),
 	}
+	hour := min(max(0, num(get(v, "cache_creation", "ephemeral_1h_input_tokens"))), u.CacheWrite)
+	u.CacheWrite1h = &hour
 	u.InputTotal = u.InputUncached + u.CacheRead + u.CacheWrite
 	u.Total = u.InputTotal + u.Output
 	return &u

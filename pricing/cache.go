@@ -12,7 +12,7 @@ type cacheRate struct {
 	write1h  string
 }
 
-// cacheRates is the table of prices of cached tokens, as of October 2026. The
+// cacheRates is the table of prices of cached tokens, as of November 2026. The
 // first entry that fits counts. Other providers' cached tokens are unknown here:
 // a user's file may price them.
 //
@@ -23,6 +23,8 @@ type cacheRate struct {
 //	OpenAI     https://openai.com/index/api-prompt-caching/ (gpt-4o, o1: half price)
 //	           https://developers.openai.com/api/docs/pricing (cached input of each model)
 //	           writes cost what input costs, from gpt-5.6 on 1.25 of that
+//	xAI        https://docs.x.ai/developers/pricing (cached input of each model)
+//	           nothing is asked for writes but what input costs
 func cacheRates() []cacheRate {
 	return []cacheRate{
 		{"anthropic", "claude-", "0.1", "1.25", "2"},
@@ -37,6 +39,7 @@ func cacheRates() []cacheRate {
 		{"openai", "o3-mini", "0.5", "1", ""},
 		{"openai", "o3", "0.25", "1", ""},
 		{"openai", "o4-mini", "0.25", "1", ""},
+		{"xai", "grok-4.3", "0.16", "1", ""},
 	}
 }
 

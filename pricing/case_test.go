@@ -35,7 +35,7 @@ func use(path string, request, response []byte, contentType string) pricing.Use 
 	w := &dialect.Wire{Method: "POST", URL: "https://api.test" + path, Status: 200, Request: request, Response: response,
 		ResponseHeader: map[string][]string{"Content-Type": {contentType}}}
 	turn := dialect.Decode(dialect.Recognise(w), w)
-	return pricing.Use{URL: w.URL, Model: turn.Model, ResponseModel: turn.ResponseModel, Usage: turn.Usage, Raw: turn.UsageRaw}
+	return pricing.Use{URL: w.URL, Model: turn.Model, ResponseModel: turn.ResponseModel, Usage: turn.Usage}
 }
 
 // Usage that comes cumulative counts once: 25 and 15 tokens.

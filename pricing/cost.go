@@ -1,9 +1,9 @@
 package pricing
 
 import (
-	"encoding/json"
 	"maps"
 	"math/big"
+	"net/url"
 	"slices"
 
 	"github.com/retake-debugger/retake/transcript"
@@ -15,7 +15,7 @@ type Use struct {
 	Model         string // asked for
 	ResponseModel string // that answered
 	Usage         *transcript.Usage
-	Raw           json.RawMessage // the provider's own usage object; nil if it is not at hand
+	Times         int // exchanges that it adds up, alike in what prices depend on; 0 is one
 }
 
 // Cost is what a use costs.
@@ -42,7 +42,7 @@ func (t *Table) Cost(u Use) Cost {
 	if !ok {
 		return Cost{}
 	}
-	short, long, split := cacheWrites(u)
+	short, long, split := cacheWrites(u.Usage)
 	sum := new(big.Rat)
 	for _, part := range [...]struct {
 		tokens int64
@@ -69,20 +69,12 @@ func (t *Table) Cost(u Use) Cost {
 
 // cacheWrites tells for how long tokens were put into the cache: split is false
 // if that is not known.
-func cacheWrites(u Use) (short, long int64, split bool) {
-	var raw struct {
-		Creation *struct {
-			Long int64 `json:"ephemeral_1h_input_tokens"`
-		} `json:"cache_creation"` // Anthropic
+func cacheWrites(u *transcript.Usage) (short, long int64, split bool) {
+	if u.CacheWrite1h == nil {
+		return u.CacheWrite, 0, false
 	}
-	if len(u.Raw) > 0 {
-		_ = json.Unmarshal(u.Raw, &raw) // what has another form tells nothing
-	}
-	if raw.Creation == nil {
-		return u.Usage.CacheWrite, 0, len(u.Raw) > 0
-	}
-	long = min(max(0, raw.Creation.Long), u.Usage.CacheWrite)
-	return u.Usage.CacheWrite - long, long, true
+	long = *u.CacheWrite1h
+	return u.CacheWrite - long, long, true
 }
 
 // billedOutput adds reasoning where a provider leaves it out of the output, which
@@ -102,20 +94,21 @@ type Total struct {
 
 	known  *big.Rat
 	models map[string]bool // of what could not be priced
+	hosts  map[string]bool // that it was asked of
 }
 
 // Add adds a use and its cost.
 func (t *Total) Add(u Use, c Cost) {
 	if c.USD == nil {
 		t.LowerBound = true
-		t.Unpriced++
+		t.Unpriced += max(1, u.Times)
 		if u.Usage != nil {
 			t.UnpricedTokens += u.Usage.Total
 		}
 		if t.models == nil {
-			t.models = map[string]bool{}
+			t.models, t.hosts = map[string]bool{}, map[string]bool{}
 		}
-		t.models[u.Model] = true
+		t.models[u.Model], t.hosts[Host(u.URL)] = true, true
 		return
 	}
 	if t.known == nil {
@@ -127,6 +120,20 @@ func (t *Total) Add(u Use, c Cost) {
 
 // USD gives the sum of what is known, nil if nothing is.
 func (t *Total) USD() *big.Rat { return t.known }
+
+// UnpricedHosts names the hosts whose models could not be priced.
+func (t *Total) UnpricedHosts() []string {
+	return slices.Sorted(maps.Keys(t.hosts))
+}
+
+// Host names who was called: prices are looked up by host and model.
+func Host(target string) string {
+	u, err := url.Parse(target)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
 
 // UnpricedModels names the models that could not be priced.
 func (t *Total) UnpricedModels() []string {

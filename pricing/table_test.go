@@ -12,34 +12,36 @@ func TestTable_BuiltInPrices(t *testing.T) {
 	table := pricing.New()
 	usage := &transcript.Usage{InputTotal: 3_000_000, InputUncached: 1_000_000, CacheRead: 1_000_000, CacheWrite: 1_000_000, Output: 1_000_000, Total: 4_000_000, Complete: true}
 	plain := &transcript.Usage{InputTotal: 1_000_000, InputUncached: 1_000_000, Output: 1_000_000, Complete: true}
-	const (
-		short = `{"cache_creation":{"ephemeral_5m_input_tokens":1000000,"ephemeral_1h_input_tokens":0}}`
-		long  = `{"cache_creation":{"ephemeral_5m_input_tokens":0,"ephemeral_1h_input_tokens":1000000}}`
-	)
+	kept := func(hour int64) *transcript.Usage {
+		u := *usage
+		u.CacheWrite1h = &hour
+		return &u
+	}
+	short, long := kept(0), kept(1_000_000)
 	for _, c := range []struct {
 		name, url, model, answered string
 		usage                      *transcript.Usage
-		raw, want                  string
+		want                       string
 		lower                      bool
 	}{
-		{"Anthropic, five minutes", "https://api.anthropic.com/v1/messages", "claude-sonnet-4-5", "claude-sonnet-4-5-20250929", usage, short, "22.05", false},
-		{"Anthropic, an hour", "https://api.anthropic.com/v1/messages", "claude-sonnet-4-5", "", usage, long, "24.3", false},
-		{"Anthropic, nobody says how long", "https://api.anthropic.com/v1/messages", "claude-sonnet-4-5", "", usage, "", "22.05", true},
-		{"Bedrock", "https://bedrock-runtime.us-east-1.amazonaws.com/model/x/invoke", "us.anthropic.claude-sonnet-4-6", "", usage, short, "22.05", false},
-		{"OpenAI, dated", "https://api.openai.com/v1/responses", "gpt-4o", "gpt-4o-2024-08-06", usage, "", "16.25", false},
-		{"OpenAI, a computed float", "https://api.openai.com/v1/responses", "gpt-4.1-mini", "", plain, "", "2", false},
-		{"OpenAI, a cached price that is unknown", "https://api.openai.com/v1/responses", "gpt-5.5-pro", "", usage, "", "", false},
-		{"another model of the family", "https://api.openai.com/v1/responses", "gpt-4o-audio-preview", "", plain, "", "", false},
-		{"nobody knows the host", "https://llm.corp.test/v1/responses", "gpt-4o", "", plain, "", "", false},
-		{"a host that only looks like it", "https://api.openai.com.evil.test/v1/responses", "gpt-4o", "", plain, "", "", false},
-		{"zeros are not free", "https://api.githubcopilot.com/chat/completions", "claude-opus-4.5", "", plain, "", "", false},
+		{"Anthropic, five minutes", "https://api.anthropic.com/v1/messages", "claude-sonnet-4-5", "claude-sonnet-4-5-20250929", short, "22.05", false},
+		{"Anthropic, an hour", "https://api.anthropic.com/v1/messages", "claude-sonnet-4-5", "", long, "24.3", false},
+		{"Anthropic, nobody says how long", "https://api.anthropic.com/v1/messages", "claude-sonnet-4-5", "", usage, "22.05", true},
+		{"Bedrock", "https://bedrock-runtime.us-east-1.amazonaws.com/model/x/invoke", "us.anthropic.claude-sonnet-4-6", "", short, "22.05", false},
+		{"OpenAI, dated", "https://api.openai.com/v1/responses", "gpt-4o", "gpt-4o-2024-08-06", usage, "16.25", false},
+		{"OpenAI, a computed float", "https://api.openai.com/v1/responses", "gpt-4.1-mini", "", plain, "2", false},
+		{"OpenAI, a cached price that is unknown", "https://api.openai.com/v1/responses", "gpt-5.5-pro", "", usage, "", false},
+		{"another model of the family", "https://api.openai.com/v1/responses", "gpt-4o-audio-preview", "", plain, "", false},
+		{"nobody knows the host", "https://llm.corp.test/v1/responses", "gpt-4o", "", plain, "", false},
+		{"a host that only looks like it", "https://api.openai.com.evil.test/v1/responses", "gpt-4o", "", plain, "", false},
+		{"zeros are not free", "https://api.githubcopilot.com/chat/completions", "claude-opus-4.5", "", plain, "", false},
 		{"xAI counts reasoning apart", "https://api.x.ai/v1/chat/completions", "grok-4.3", "",
-			&transcript.Usage{InputTotal: 1_000_000, InputUncached: 1_000_000, Output: 1_000_000, Reasoning: 1_000_000, Total: 3_000_000, Complete: true}, "", "6.25", false},
-		{"the longer path", "https://open.bigmodel.cn/api/coding/paas/v4/chat/completions", "glm-5.3", "", plain, "", "", false},
-		{"a stream that was cut", "https://api.openai.com/v1/responses", "gpt-4o", "", &transcript.Usage{InputTotal: 1_000_000, InputUncached: 1_000_000}, "", "2.5", true},
-		{"no usage", "https://api.openai.com/v1/responses", "gpt-4o", "", nil, "", "", false},
+			&transcript.Usage{InputTotal: 1_000_000, InputUncached: 1_000_000, Output: 1_000_000, Reasoning: 1_000_000, Total: 3_000_000, Complete: true}, "6.25", false},
+		{"the longer path", "https://open.bigmodel.cn/api/coding/paas/v4/chat/completions", "glm-5.3", "", plain, "", false},
+		{"a stream that was cut", "https://api.openai.com/v1/responses", "gpt-4o", "", &transcript.Usage{InputTotal: 1_000_000, InputUncached: 1_000_000}, "2.5", true},
+		{"no usage", "https://api.openai.com/v1/responses", "gpt-4o", "", nil, "", false},
 	} {
-		got := table.Cost(pricing.Use{URL: c.url, Model: c.model, ResponseModel: c.answered, Usage: c.usage, Raw: []byte(c.raw)})
+		got := table.Cost(pricing.Use{URL: c.url, Model: c.model, ResponseModel: c.answered, Usage: c.usage})
 		if got.String() != c.want || got.LowerBound != c.lower {
 			t.Errorf("%s: %q, lower bound %v; want %q, %v", c.name, got, got.LowerBound, c.want, c.lower)
 		}

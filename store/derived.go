@@ -14,7 +14,7 @@ import (
 // derivedColumns are the columns of exchange that PutDerived writes anew.
 const derivedColumns = `outcome, error_type, error_code, error_message, request_problem, response_problem, first_token, events,
 	model, stream, complete, response_id, finish_reason,
-	input_total, input_uncached, cache_read, cache_write, output, reasoning, total, usage_complete,
+	input_total, input_uncached, cache_read, cache_write, cache_write_1h, output, reasoning, total, usage_complete,
 	preview, calls, results, warnings, run, parent, link_by, evidence, shared, in_len, out_len, in_node, out_node, seen,
 	tools, agent, step, attempt, side, loose_node, settings, change, as_of`
 

@@ -20,7 +20,7 @@ const exchangeColumns = `n, id, started, ended, upstream, method, url, status, o
 	response_headers, response_bytes, response_sha256, response_encoding, response_problem, response_body,
 	first_byte, first_token, duration, events,
 	model, stream, complete, response_id, finish_reason,
-	input_total, input_uncached, cache_read, cache_write, output, reasoning, total, usage_complete,
+	input_total, input_uncached, cache_read, cache_write, cache_write_1h, output, reasoning, total, usage_complete,
 	preview, calls, results, warnings,
 	run, parent, link_by, evidence, shared, in_len, out_len, in_node, out_node, labelled, seen,
 	tools, agent, step, attempt, side, request_omitted, response_omitted, loose_node, settings, change, as_of, imported, chunks`
@@ -57,7 +57,7 @@ func packExchange(e *transcript.Exchange, model int64, request, response any) ([
 	if e.Error != nil {
 		errType, errCode, errMessage = e.Error.Type, e.Error.Code, e.Error.Message
 	}
-	row := make([]any, 0, 69)
+	row := make([]any, 0, 70)
 	seen, err := packSeen(e.Seen)
 	if err != nil {
 		return nil, err
@@ -69,9 +69,9 @@ func packExchange(e *transcript.Exchange, model int64, request, response any) ([
 	row = append(row, int64(e.Timing.FirstByte), int64(e.Timing.FirstToken), int64(e.Timing.Duration), e.Timing.Events,
 		model, e.Stream, e.Complete, packText(e.ResponseID), e.FinishReason)
 	if u := e.Usage; u != nil {
-		row = append(row, u.InputTotal, u.InputUncached, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning, u.Total, u.Complete)
+		row = append(row, u.InputTotal, u.InputUncached, u.CacheRead, u.CacheWrite, u.CacheWrite1h, u.Output, u.Reasoning, u.Total, u.Complete)
 	} else {
-		row = append(row, nil, nil, nil, nil, nil, nil, nil, nil)
+		row = append(row, nil, nil, nil, nil, nil, nil, nil, nil, nil)
 	}
 	l := &e.Link
 	change, err := packChange(&l.Change)
@@ -109,6 +109,7 @@ type scanned struct {
 	model                int64
 	responseID, warnings *string
 	usage                [7]*int64
+	cacheHour            *int64
 	usageComplete        *bool
 	inNode, outNode      []byte
 	seen                 *string
@@ -127,7 +128,7 @@ func (s *scanned) dest() []any {
 		&s.response, &e.Response.Bytes, &s.respHash, &e.Response.ContentEncoding, &e.Response.DecodeError, &e.Response.Body,
 		(*int64)(&e.Timing.FirstByte), (*int64)(&e.Timing.FirstToken), (*int64)(&e.Timing.Duration), &e.Timing.Events,
 		&s.model, &e.Stream, &e.Complete, &s.responseID, &e.FinishReason,
-		&u[0], &u[1], &u[2], &u[3], &u[4], &u[5], &u[6], &s.usageComplete,
+		&u[0], &u[1], &u[2], &u[3], &s.cacheHour, &u[4], &u[5], &u[6], &s.usageComplete,
 		&e.Preview, &e.Calls, &e.Results, &s.warnings,
 		&s.run, &s.parent, &l.By, &l.Evidence, &l.Shared, &l.InLen, &l.OutLen, &s.inNode, &s.outNode, &l.Labelled, &s.seen,
 		&e.Tools, &s.agent, &l.Step, &l.Attempt, &l.Side, &e.Request.Omitted, &e.Response.Omitted,
@@ -147,7 +148,7 @@ func (s *scanned) finish() error {
 		e.ResponseID = *s.responseID
 	}
 	if u := s.usage; u[0] != nil && u[1] != nil && u[2] != nil && u[3] != nil && u[4] != nil && u[5] != nil && u[6] != nil {
-		e.Usage = &transcript.Usage{InputTotal: *u[0], InputUncached: *u[1], CacheRead: *u[2], CacheWrite: *u[3],
+		e.Usage = &transcript.Usage{InputTotal: *u[0], InputUncached: *u[1], CacheRead: *u[2], CacheWrite: *u[3], CacheWrite1h: s.cacheHour,
 			Output: *u[4], Reasoning: *u[5], Total: *u[6], Complete: s.usageComplete != nil && *s.usageComplete}
 	}
 	copy(e.Link.InNode[:], s.inNode)

@@ -127,10 +127,13 @@ type Usage struct {
 	InputUncached int64 `json:"input_uncached"`
 	CacheRead     int64 `json:"cache_read"`
 	CacheWrite    int64 `json:"cache_write"`
-	Output        int64 `json:"output"`
-	Reasoning     int64 `json:"reasoning"`
-	Total         int64 `json:"total"`
-	Complete      bool  `json:"complete"` // false: the stream was cut, the figures are lower bounds
+	// CacheWrite1h is how much of CacheWrite is kept for an hour, which costs more;
+	// nil: not known.
+	CacheWrite1h *int64 `json:"cache_write_1h,omitempty"`
+	Output       int64  `json:"output"`
+	Reasoning    int64  `json:"reasoning"`
+	Total        int64  `json:"total"`
+	Complete     bool   `json:"complete"` // false: the stream was cut, the figures are lower bounds
 }
 
 // Link says which exchange this one continues. Parent is empty where nothing

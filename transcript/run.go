@@ -73,6 +73,17 @@ type LastStep struct {
 	Partial bool // it is ok, but came without its end
 }
 
+// RunUse is the usage of exchanges of a run that are alike in what prices depend on:
+// whom they called, for which model, and how the provider counts.
+type RunUse struct {
+	Run           int64  // its number
+	URL           string // without its query
+	Model         string
+	ResponseModel string
+	Exchanges     int
+	Usage         *Usage // nil: none was reported
+}
+
 // RunReader reads what is known of runs.
 type RunReader interface {
 	// Run gives the run with that id. ErrNotFound if there is none.
@@ -83,6 +94,10 @@ type RunReader interface {
 	FindRuns(ctx context.Context, part string, limit int) ([]string, error)
 	// Runs lists the runs that have exchanges, newest first.
 	Runs(ctx context.Context, f RunFilter) ([]RunSum, error)
+	// RunUses tells what is to be paid for runs: their exchanges but replays and those
+	// for which nobody pays (refused, or asking no model), added up where all is alike
+	// that prices depend on.
+	RunUses(ctx context.Context, runs []int64) ([]RunUse, error)
 	// Marks gives what users said of a run; nothing of one that is not there.
 	Marks(ctx context.Context, run string) (*Marks, error)
 }

@@ -16,13 +16,6 @@ func (r *Row) use() pricing.Use {
 	return pricing.Use{URL: r.URL, Model: r.Model, ResponseModel: r.ResponseModel, Usage: r.Usage}
 }
 
-// Price fills in what the exchange costs, by all that its provider says of it.
-func (v *Exchange) Price(t *pricing.Table) {
-	u := v.use()
-	u.Raw = v.UsageRaw
-	v.CostUSD = dollars(t.Cost(u))
-}
-
 func dollars(c pricing.Cost) *string {
 	if c.USD == nil {
 		return nil
@@ -58,7 +51,7 @@ func price(steps []*Step, costs map[string]pricing.Cost) {
 }
 
 func (r *RunRow) setCost(total *pricing.Total) {
-	r.CostUSD, r.CostIsLowerBound, r.Unpriced = nil, total.LowerBound, Unpriced{total.Unpriced, total.UnpricedTokens, append([]string{}, total.UnpricedModels()...)}
+	r.CostUSD, r.CostIsLowerBound, r.Unpriced = nil, total.LowerBound, Unpriced{total.Unpriced, total.UnpricedTokens, append([]string{}, total.UnpricedModels()...), append([]string{}, total.UnpricedHosts()...)}
 	if usd := total.USD(); usd != nil {
 		s := pricing.Dollars(usd)
 		r.CostUSD = &s
@@ -88,25 +81,38 @@ func takenBy(ctx context.Context, r transcript.Reader) (map[string]bool, error) 
 	return taken, nil
 }
 
-// PriceRuns fills in what runs in a list cost. It reads their exchanges.
+// PriceRuns fills in what runs in a list cost.
 func PriceRuns(ctx context.Context, r transcript.Reader, rows []RunRow, t *pricing.Table) error {
-	taken, err := takenBy(ctx, r)
-	if err != nil {
+	ids := make([]int64, len(rows))
+	for i := range rows {
+		ids[i] = rows[i].N
+	}
+	totals := map[int64]*pricing.Total{}
+	if err := addUses(ctx, r, ids, t, totals); lost(err) != "" {
+		for _, id := range ids { // those that can be read
+			totals[id] = &pricing.Total{LowerBound: true}
+			if err := addUses(ctx, r, []int64{id}, t, totals); err != nil && lost(err) == "" {
+				return err
+			}
+		}
+	} else if err != nil {
 		return err
 	}
 	for i := range rows {
-		var total pricing.Total
-		for e, err := range r.Exchanges(ctx, transcript.Filter{Run: rows[i].ID}) {
-			switch {
-			case lost(err) != "":
-				total.LowerBound = true
-			case err != nil:
-				return err
-			case !taken[e.ID] && isPaid(e):
-				total.Add(useOf(e), t.Cost(useOf(e)))
-			}
-		}
-		rows[i].setCost(&total)
+		rows[i].setCost(of(totals, rows[i].N, func() *pricing.Total { return &pricing.Total{} }))
+	}
+	return nil
+}
+
+func addUses(ctx context.Context, r transcript.Reader, runs []int64, t *pricing.Table, totals map[int64]*pricing.Total) error {
+	uses, err := r.RunUses(ctx, runs)
+	if err != nil {
+		return err
+	}
+	for i := range uses {
+		u := &uses[i]
+		use := pricing.Use{URL: u.URL, Model: u.Model, ResponseModel: u.ResponseModel, Usage: u.Usage, Times: u.Exchanges}
+		of(totals, u.Run, func() *pricing.Total { return &pricing.Total{} }).Add(use, t.Cost(use))
 	}
 	return nil
 }

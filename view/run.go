@@ -39,6 +39,7 @@ type Unpriced struct {
 	Exchanges int      `json:"exchanges"`
 	Tokens    int64    `json:"tokens"` // as far as they were counted
 	Models    []string `json:"models"`
+	Hosts     []string `json:"hosts"` // that they were asked of
 }
 
 // Counts is how much there is in a run.
@@ -97,7 +98,7 @@ func Runs(ctx context.Context, r transcript.Reader, f transcript.RunFilter, now 
 func newRunRow(s *transcript.RunSum, now time.Time) RunRow {
 	r := RunRow{
 		ID: s.ID, N: s.N, StartedAt: s.StartedAt, Status: statusOf(s, now), Models: s.Models, Origin: "recorded", Takes: s.Takes,
-		Damaged: s.Damaged, Tags: s.Marks.Tags, Note: s.Marks.Note, Pinned: s.Marks.Pinned, Usage: s.Usage, CostIsLowerBound: true, Unpriced: Unpriced{Models: []string{}},
+		Damaged: s.Damaged, Tags: s.Marks.Tags, Note: s.Marks.Note, Pinned: s.Marks.Pinned, Usage: s.Usage, CostIsLowerBound: true, Unpriced: Unpriced{Models: []string{}, Hosts: []string{}},
 		Counts: Counts{Agents: s.Agents, Steps: s.Steps, Exchanges: s.Exchanges, Side: s.Side, Calls: s.Calls,
 			Unanswered: max(0, s.Calls-s.Results), Errors: s.Errors + s.Failed, Failed: s.Failed},
 	}

@@ -124,7 +124,7 @@ type gathering struct {
 	counted      map[string][]*ModelStats // by an exchange with calls, what it was added to
 }
 
-func of[T any](m map[string]*T, name string, make func() *T) *T {
+func of[K comparable, T any](m map[K]*T, name K, make func() *T) *T {
 	if m[name] == nil {
 		m[name] = make()
 	}

@@ -193,6 +193,7 @@ func (a *app) printCalls(list []view.Call) error {
 		t.row(c.Step, id, visible(c.Name), visible(head(c.Arguments, textCut(a))), visible(head(textOf(c), textCut(a))), size, a.took(c.LatencyMS), p.style(state, style))
 	}
 	if a.terminal() {
+		t.dropEmpty("arguments", "result")
 		t.share(a.width(), "arguments", "result")
 	}
 	return t.print()
@@ -265,7 +266,9 @@ func (t *table) share(width int, left, right string) {
 		if width-t.fixed(left, right) >= 2*lastColumn {
 			break
 		}
-		t.drop(slices.Index(t.header, name))
+		if column := slices.Index(t.header, name); column >= 0 {
+			t.drop(column)
+		}
 	}
 	t.narrow = nil
 	room := max(width-t.fixed(left, right)-1, 2*8)

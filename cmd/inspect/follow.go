@@ -52,6 +52,9 @@ func (a *app) followRuns(ctx context.Context, r transcript.Reader, o *lsOptions,
 			known[v.ID] = now
 			return same
 		})
+		if err := a.priceRuns(ctx, r, rows); err != nil {
+			return err
+		}
 		if a.json {
 			for i := range rows {
 				if err := a.jsonLine(&rows[i]); err != nil {

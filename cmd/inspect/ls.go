@@ -130,17 +130,24 @@ func (a *app) lsRuns(ctx context.Context, r transcript.Reader, o *lsOptions, sin
 		return err
 	}
 	rows = newest(a, rows, o.limit)
+	if err := a.priceRuns(ctx, r, rows); err != nil {
+		return err
+	}
 	if a.json {
-		table, err := a.prices()
-		if err == nil {
-			err = view.PriceRuns(ctx, r, rows, table)
-		}
-		return errors.Join(err, a.printJSON(rows))
+		return a.printJSON(rows)
 	}
 	if len(rows) == 0 {
 		return a.nothing(ctx, r, "run")
 	}
 	return a.printRuns(rows)
+}
+
+func (a *app) priceRuns(ctx context.Context, r transcript.Reader, rows []view.RunRow) error {
+	table, err := a.prices()
+	if err != nil {
+		return err
+	}
+	return view.PriceRuns(ctx, r, rows, table)
 }
 
 func (a *app) lsExchanges(ctx context.Context, r transcript.Reader, o *lsOptions, since time.Time) error {
@@ -177,10 +184,10 @@ func (a *app) printRuns(rows []view.RunRow) error { return a.runTable(rows).prin
 
 func (a *app) runTable(rows []view.RunRow) *table {
 	p := a.printer(false)
-	t := a.table("run", "mark", "started", "took", "model", "agents", "steps", "calls", "errors", "in", "out", "tags", "name")
-	t.narrow = []string{"agents", "out", "calls", "took", "in", "tags", "started"}
+	t := a.table("run", "mark", "started", "took", "model", "agents", "steps", "calls", "errors", "in", "out", "cost", "tags", "name")
+	t.narrow = []string{"agents", "out", "calls", "took", "in", "cost", "tags", "started"}
 	t.last = 40
-	t.right = []string{"took", "agents", "steps", "calls", "errors", "in", "out"}
+	t.right = []string{"took", "agents", "steps", "calls", "errors", "in", "out", "cost"}
 	for i := range rows {
 		r := &rows[i]
 		in, out := "", ""
@@ -196,9 +203,18 @@ func (a *app) runTable(rows []view.RunRow) *table {
 			calls, errs = count(r.Counts.Calls), count(r.Counts.Errors)
 		}
 		t.row(p.style(r.Ref(), bold), p.sign(r), a.time(r.StartedAt), a.took(r.DurationMS), modelsOf(r), agents, strconv.Itoa(r.Counts.Steps),
-			calls, p.style(errs, red), in, out, word(strings.Join(r.Tags, ",")), visible(r.Name))
+			calls, p.style(errs, red), in, out, a.runDollars(r), word(strings.Join(r.Tags, ",")), visible(r.Name))
 	}
 	return t
+}
+
+// runDollars is what a run cost: nothing where nobody pays, "?" where no price is
+// known.
+func (a *app) runDollars(r *view.RunRow) string {
+	if r.CostUSD == nil && r.Unpriced.Exchanges == 0 {
+		return ""
+	}
+	return a.dollars(r.CostUSD, r.CostIsLowerBound && r.CostUSD != nil)
 }
 
 // sign says in a character what is special about a run; in a pipe in a word.
@@ -276,8 +292,9 @@ func (a *app) printRows(ctx context.Context, r transcript.Reader, rows []view.Ro
 		return a.nothing(ctx, r, "exchange")
 	}
 	p := a.printer(false)
-	t := a.table("ref", "time", "dialect", "model", "outcome", "calls", "results", "in", "out", "ms", "user")
-	t.narrow = []string{"results", "calls", "dialect", "ms", "in", "out", "time"}
+	t := a.table("ref", "time", "dialect", "model", "outcome", "calls", "results", "in", "out", "cost", "ms", "user")
+	t.narrow = []string{"results", "calls", "dialect", "ms", "cost", "in", "out", "time"}
+	t.right = []string{"calls", "results", "in", "out", "cost", "ms"}
 	for i := range rows {
 		r := &rows[i]
 		in, out := "", ""
@@ -293,9 +310,16 @@ func (a *app) printRows(ctx context.Context, r transcript.Reader, rows []view.Ro
 			model = r.Model
 		}
 		t.row(r.Ref(), a.time(r.StartedAt), string(r.Dialect), cut(visible(model), 28), p.outcome(r),
-			count(r.Calls), count(r.Results), in, out, duration, visible(what(r)))
+			count(r.Calls), count(r.Results), in, out, a.exchangeDollars(r), duration, visible(what(r)))
 	}
 	return t.print()
+}
+
+func (a *app) exchangeDollars(r *view.Row) string {
+	if r.CostUSD == nil && r.Usage == nil {
+		return ""
+	}
+	return a.dollars(r.CostUSD, false)
 }
 
 // nothing says why a list of runs or exchanges is empty.

@@ -77,7 +77,7 @@ func exchangeCost(r *view.Row) string {
 	case r.CostUSD != nil:
 		return "$" + *r.CostUSD
 	case r.Usage != nil:
-		return "no price for " + word(r.Model)
+		return noPrice([]string{r.Model}, []string{pricing.Host(r.URL)})
 	}
 	return ""
 }
@@ -92,7 +92,12 @@ func runCost(r *view.RunRow) string {
 		}
 	}
 	if len(r.Unpriced.Models) > 0 {
-		cost = join([]string{cost, "no price for " + word(strings.Join(r.Unpriced.Models, ", "))})
+		cost = join([]string{cost, noPrice(r.Unpriced.Models, r.Unpriced.Hosts)})
 	}
 	return cost
+}
+
+// noPrice says what a price was looked for and not found for, and where one goes.
+func noPrice(models, hosts []string) string {
+	return fmt.Sprintf("no price for %s at %s (--prices adds one)", word(strings.Join(models, ", ")), word(strings.Join(hosts, ", ")))
 }

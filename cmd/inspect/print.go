@@ -149,6 +149,7 @@ func (t *table) print() error {
 		}
 		return nil
 	}
+	t.dropEmpty()
 	t.fit(t.app.width())
 	align := make([]tw.Align, len(t.header))
 	for i, name := range t.header {
@@ -173,6 +174,19 @@ func (t *table) print() error {
 	return out.Render()
 }
 
+// dropEmpty leaves columns out in which nothing stands, but for the first and the
+// last one and some: they take room from the others, and say nothing to eyes.
+func (t *table) dropEmpty(but ...string) {
+	if len(t.rows) == 0 || t.bare {
+		return
+	}
+	for i := len(t.header) - 2; i > 0; i-- {
+		if !slices.Contains(but, t.header[i]) && !slices.ContainsFunc(t.rows, func(row []string) bool { return row[i] != "" }) {
+			t.drop(i)
+		}
+	}
+}
+
 // lastColumn is how much room the last column should have at least.
 const lastColumn = 24
 
@@ -183,7 +197,9 @@ func (t *table) fit(width int) {
 		if width-t.used() >= t.last {
 			break
 		}
-		t.drop(slices.Index(t.header, name))
+		if column := slices.Index(t.header, name); column >= 0 {
+			t.drop(column)
+		}
 	}
 	last := len(t.header) - 1
 	for _, row := range t.rows {

@@ -84,7 +84,7 @@ func broken(c *view.Cache) int {
 
 func (a *app) printCache(c *view.Cache) error {
 	p := a.printer(false)
-	t := a.table("step", "prompt", "cached", "again", "usd", "where", "broke at")
+	t := a.table("step", "prompt|prompt_tokens", "cached|cached_tokens", "again|paid_again_tokens", "usd|paid_again_usd", "where", "broke at|broke_at")
 	t.narrow = []string{"usd", "where"}
 	t.right = []string{"prompt", "cached", "again", "usd"}
 	for i := range c.Steps {

@@ -171,11 +171,13 @@ func runCalls(ctx context.Context, r transcript.Reader, run *transcript.Run) ([]
 	return v.Calls(ctx, r)
 }
 
-var callColumns = []string{"step", "id", "tool", "arguments", "result", "bytes", "latency", "state"}
+var callColumns = []string{"step", "id", "tool", "arguments", "result", "bytes", "latency_ms", "state"}
 
 func (a *app) printCalls(list []view.Call) error {
 	p := a.printer(false)
-	t := a.table(callColumns...)
+	header := slices.Clone(callColumns)
+	header[slices.Index(header, "latency_ms")] = "latency|latency_ms"
+	t := a.table(header...)
 	t.narrow = []string{"bytes", "latency", "id"}
 	t.right = []string{"bytes", "latency"}
 	for i := range list {

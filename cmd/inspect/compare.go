@@ -79,7 +79,7 @@ func (a *app) compare(ctx context.Context, o view.DiffOptions, refs []string) er
 // it left the path of the first one, and its answer, stand below.
 func (a *app) printComparison(c *view.Comparison) error {
 	p := a.printer(false)
-	header := []string{"run", "model", "steps", "calls", "errors", "in", "cached", "out", "cost", "took", "end"}
+	header := []string{"run", "model", "steps", "calls", "errors", "in|in_tokens", "cached|cached_tokens", "out|out_tokens", "cost|cost_usd", "took|took_ms", "end"}
 	if !a.terminal() {
 		for _, name := range c.Tools {
 			header = append(header, "calls:"+word(name))

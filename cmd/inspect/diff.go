@@ -112,13 +112,16 @@ func (a *app) makeDiff(ctx context.Context, r transcript.Reader, o *diffOptions,
 }
 
 // fact is one line of what two sides come to.
-type fact struct{ name, was, now, delta string }
+type fact struct {
+	name, was, now, delta string
+	unit                  string // behind its name, for programs
+}
 
 func (a *app) diffFacts(d *view.Diff) []fact {
 	x, y := &d.A, &d.B
 	facts := []fact{
-		{"model", word(strings.Join(x.Models, ", ")), word(strings.Join(y.Models, ", ")), ""},
-		{"dialect", dialectsOf(x), dialectsOf(y), ""},
+		{"model", word(strings.Join(x.Models, ", ")), word(strings.Join(y.Models, ", ")), "", ""},
+		{"dialect", dialectsOf(x), dialectsOf(y), "", ""},
 		counts("steps", x.Steps, y.Steps), counts("calls", x.Calls, y.Calls), counts("errors", x.Errors, y.Errors),
 	}
 	if x.Usage != nil || y.Usage != nil {
@@ -131,8 +134,8 @@ func (a *app) diffFacts(d *view.Diff) []fact {
 	} else if !strings.HasPrefix(delta, "-") {
 		delta = "+" + delta
 	}
-	facts = append(facts, fact{"cost", a.dollars(x.CostUSD, x.LowerBound), a.dollars(y.CostUSD, y.LowerBound), delta},
-		fact{"time", a.took(x.DurationMS), a.took(y.DurationMS), ""}, fact{"end", word(x.End), word(y.End), ""})
+	facts = append(facts, fact{"cost", a.dollars(x.CostUSD, x.LowerBound), a.dollars(y.CostUSD, y.LowerBound), delta, "_usd"},
+		fact{"time", a.took(x.DurationMS), a.took(y.DurationMS), "", "_ms"}, fact{"end", word(x.End), word(y.End), "", ""})
 	return facts
 }
 
@@ -183,7 +186,7 @@ func (a *app) printDiff(d *view.Diff) error {
 	}
 	row("fate", "a", "b", "kind", "name", "at", "was", "now")
 	for _, f := range a.diffFacts(d) {
-		row(sameOr(f.was == f.now), d.A.Ref, d.B.Ref, "total", f.name, "", f.was, f.now)
+		row(sameOr(f.was == f.now), d.A.Ref, d.B.Ref, "total", f.name+f.unit, "", f.was, f.now)
 	}
 	for _, p := range d.Parameters {
 		row(transcript.Changed, d.A.Ref, d.B.Ref, "parameter", "", p.At, string(p.Was), string(p.Now))

@@ -100,10 +100,31 @@ func (d *doctor) examine(ctx context.Context) {
 		d.damage(x)
 		d.contents(x)
 	}
-	if x.FTS5 {
-		d.say(stateOK, "search", "this program can use the search index")
-	} else if x.Readable {
+	switch {
+	case !x.FTS5 && x.Readable:
 		d.say(stateNote, "search", "this program was built without FTS5 (build tag sqlite_fts5): search scans")
+	case x.FTS5 && x.Opens == nil:
+		d.indexed(ctx)
+	}
+}
+
+// indexed tells how far the search index is.
+func (d *doctor) indexed(ctx context.Context) {
+	db, err := store.OpenReader(d.path)
+	if err != nil {
+		d.say(stateProblem, "search", "%v", err)
+		return
+	}
+	defer db.Close()
+	s, err := db.SearchState(ctx)
+	switch {
+	case err != nil:
+		d.say(stateProblem, "search", "%v", err)
+	case s.Lag > 0:
+		are := map[bool]string{true: "is", false: "are"}[s.Lag == 1]
+		d.say(stateNote, "search", "%s %s not in the search index yet: search reads them; a running recorder takes them in", counted(int(s.Lag), "exchange"), are)
+	default:
+		d.say(stateOK, "search", "all exchanges are in the search index")
 	}
 }
 
@@ -159,6 +180,8 @@ func (d *doctor) contents(x *store.Examination) {
 	}
 	if x.Log > muchLog {
 		d.say(stateNote, "log", "the log beside the database has %s: some program reads for very long", size(int(x.Log)))
+	} else {
+		d.say(stateOK, "log", "the write-ahead log beside the database has %s", size(int(x.Log)))
 	}
 }
 

@@ -184,7 +184,7 @@ func (a *app) printRuns(rows []view.RunRow) error { return a.runTable(rows).prin
 
 func (a *app) runTable(rows []view.RunRow) *table {
 	p := a.printer(false)
-	t := a.table("run", "mark", "started", "took", "model", "agents", "steps", "calls", "errors", "in", "out", "cost", "tags", "name")
+	t := a.table("run", "mark", "started", "took|took_ms", "model", "agents", "steps", "calls", "errors", "in|in_tokens", "out|out_tokens", "cost|cost_usd", "tags", "name")
 	t.narrow = []string{"agents", "out", "calls", "took", "in", "cost", "tags", "started"}
 	t.last = 40
 	t.right = []string{"took", "agents", "steps", "calls", "errors", "in", "out", "cost"}
@@ -282,7 +282,7 @@ func compact(n int64) string {
 // took is a duration, in a pipe in milliseconds.
 func (a *app) took(ms *float64) string {
 	if ms != nil && !a.terminal() {
-		return strconv.FormatFloat(*ms, 'f', 0, 64)
+		return millis(*ms)
 	}
 	return duration(ms)
 }
@@ -292,25 +292,21 @@ func (a *app) printRows(ctx context.Context, r transcript.Reader, rows []view.Ro
 		return a.nothing(ctx, r, "exchange")
 	}
 	p := a.printer(false)
-	t := a.table("ref", "time", "dialect", "model", "outcome", "calls", "results", "in", "out", "cost", "ms", "user")
-	t.narrow = []string{"results", "calls", "dialect", "ms", "cost", "in", "out", "time"}
-	t.right = []string{"calls", "results", "in", "out", "cost", "ms"}
+	t := a.table("ref", "time", "dialect", "model", "outcome", "calls", "results", "in|in_tokens", "out|out_tokens", "cost|cost_usd", "took|took_ms", "user")
+	t.narrow = []string{"results", "calls", "dialect", "took", "cost", "in", "out", "time"}
+	t.right = []string{"calls", "results", "in", "out", "cost", "took"}
 	for i := range rows {
 		r := &rows[i]
 		in, out := "", ""
 		if r.Usage != nil {
-			in, out = strconv.FormatInt(r.Usage.InputTotal, 10), strconv.FormatInt(r.Usage.Output, 10)
-		}
-		duration := ""
-		if r.Timing.DurationMS != nil {
-			duration = strconv.FormatFloat(*r.Timing.DurationMS, 'f', 0, 64)
+			in, out = a.tokens(r.Usage.InputTotal), a.tokens(r.Usage.Output)
 		}
 		model := r.ResponseModel
 		if model == "" {
 			model = r.Model
 		}
 		t.row(r.Ref(), a.time(r.StartedAt), string(r.Dialect), cut(visible(model), 28), p.outcome(r),
-			count(r.Calls), count(r.Results), in, out, a.exchangeDollars(r), duration, visible(what(r)))
+			count(r.Calls), count(r.Results), in, out, a.exchangeDollars(r), a.took(r.Timing.DurationMS), visible(what(r)))
 	}
 	return t.print()
 }

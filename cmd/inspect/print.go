@@ -128,7 +128,18 @@ type table struct {
 	bare   bool     // the header was printed before
 }
 
-func (a *app) table(header ...string) *table { return &table{app: a, header: header, last: lastColumn} }
+// table makes a table with these columns. "took|took_ms" is took for eyes, and
+// took_ms for programs, which get one unit in a column.
+func (a *app) table(header ...string) *table {
+	for i, name := range header {
+		if eyes, programs, both := strings.Cut(name, "|"); both {
+			if header[i] = programs; a.terminal() {
+				header[i] = eyes
+			}
+		}
+	}
+	return &table{app: a, header: header, last: lastColumn}
+}
 
 func (t *table) row(cells ...string) {
 	for i := range cells {

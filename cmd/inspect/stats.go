@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -63,18 +64,26 @@ Exit status: 0 fine, 2 wrong usage, 3 not found.`,
 	return c
 }
 
+// size is short for eyes, whole for programs.
+func (a *app) size(bytes int64) string {
+	if a.terminal() {
+		return size(int(bytes))
+	}
+	return strconv.FormatInt(bytes, 10)
+}
+
 func (a *app) printStorage(s *store.Storage) error {
-	t := a.table("kind", "raw", "stored", "ratio", "")
+	t := a.table("kind", "raw|raw_bytes", "stored|stored_bytes", "ratio", "|note")
 	traffic := func(kind string, x store.Traffic, note string) {
 		ratio := ""
 		if x.Stored > 0 {
 			ratio = fmt.Sprintf("%.1f", float64(x.Raw)/float64(x.Stored))
 		}
-		t.row(kind, size(int(x.Raw)), size(int(x.Stored)), ratio, note)
+		t.row(kind, a.size(x.Raw), a.size(x.Stored), ratio, note)
 	}
 	part := func(kind string, bytes int64, note string) {
 		if bytes > 0 {
-			t.row(kind, "", size(int(bytes)), "", note)
+			t.row(kind, "", a.size(bytes), "", note)
 		}
 	}
 	traffic("requests", s.Requests, "")

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -70,7 +71,10 @@ func (a *app) timing(ctx context.Context, ref string) error {
 	return t.print()
 }
 
-func millis(ms float64) string { return strconv.FormatFloat(ms, 'f', -1, 64) }
+// millis writes milliseconds for programs, to the microsecond.
+func millis(ms float64) string {
+	return strconv.FormatFloat(math.Round(ms*1000)/1000, 'f', -1, 64)
+}
 
 func (a *app) showWaterfall(w *view.Waterfall) error {
 	p := a.printer(false)

@@ -107,7 +107,7 @@ func total(s *view.Stats) view.ModelStats {
 }
 
 func (a *app) modelTable(p *printer, name string, list []view.ModelStats) error {
-	t := a.table(name, "exchanges", "failed", "calls", "in", "cached", "out", "cost", "p50", "p95", "ttft")
+	t := a.table(name, "exchanges", "failed", "calls", "in|in_tokens", "cached|cached_share", "out|out_tokens", "cost|cost_usd", "p50|p50_ms", "p95|p95_ms", "ttft|ttft_p50_ms")
 	t.right = t.header[1:11]
 	t.narrow = []string{"ttft", "calls", "out", "p50"}
 	for i := range list {
@@ -139,7 +139,7 @@ func (a *app) zero(n int) string {
 }
 
 func (a *app) toolTable(p *printer, list []view.ToolStats) error {
-	t := a.table("tool", "calls", "errors", "unanswered", "p50", "p95")
+	t := a.table("tool", "calls", "errors", "unanswered", "p50|p50_ms", "p95|p95_ms")
 	t.right = t.header[1:6]
 	for i := range list {
 		s := &list[i]

@@ -51,6 +51,7 @@ type app struct {
 	db         string
 	json       bool
 	pricesFile string
+	noPager    bool
 }
 
 // open opens the database for reading.
@@ -79,6 +80,9 @@ func (a *app) colour() bool {
 }
 
 func (a *app) terminal() bool {
+	if _, ok := a.out.(*pager); ok {
+		return true
+	}
 	f, ok := a.out.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
@@ -89,7 +93,11 @@ func (a *app) width() int {
 	if n, err := strconv.Atoi(a.getenv("COLUMNS")); err == nil && n > 20 && !a.terminal() {
 		return n
 	}
-	if f, ok := a.out.(*os.File); ok {
+	f, ok := a.out.(*os.File)
+	if p, behind := a.out.(*pager); behind {
+		f, ok = p.screen, true
+	}
+	if ok {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 20 {
 			return w
 		}
@@ -117,9 +125,9 @@ Exit status, of all commands: 0 fine, also where a list or a search finds nothin
 			}
 			return nil
 		},
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
-		SilenceErrors: true, SilenceUsage: true,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		RunE:             func(c *cobra.Command, _ []string) error { return c.Help() },
+		PersistentPreRun: func(c *cobra.Command, _ []string) { a.turnPages(c) },
+		SilenceErrors:    true, SilenceUsage: true,
 	}
 	root.Version = workspace.Version()
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
@@ -132,8 +140,10 @@ Exit status, of all commands: 0 fine, also where a list or a search finds nothin
 	root.PersistentFlags().StringVar(&a.db, "db", "", "database file (default $RETAKE_DB, else $XDG_DATA_HOME/retake/retake.db)")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document")
 	root.PersistentFlags().StringVar(&a.pricesFile, "prices", "", "your own prices (default $RETAKE_PRICES, else $XDG_CONFIG_HOME/retake/prices.json)")
+	root.PersistentFlags().BoolVar(&a.noPager, "no-pager", false, "print long output at once (default: $PAGER, else less, on a terminal)")
 	root.AddCommand(newCalls(a), newDiff(a), newCompare(a), newTiming(a), newContext(a), newCache(a), newTail(a))
 	root.AddCommand(newLs(a), newShow(a), newTree(a), newName(a), newTag(a), newUntag(a), newNote(a), newPin(a), newUnpin(a), newLink(a), newUnlink(a), newSearch(a), newExport(a), newUnredact(a), newImport(a), newReplay(a), newVerify(a), newWeb(a))
+	a.complete(root)
 	return root
 }
 

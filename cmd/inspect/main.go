@@ -28,9 +28,16 @@ const gcPercent = 400
 
 // run is the whole program. It returns the exit status.
 func run(ctx context.Context, args []string, c console) int {
-	root := newRoot(&app{console: c})
+	a := &app{console: c}
+	root := newRoot(a)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if p, ok := a.out.(*pager); ok {
+		p.close()
+		if left(err) {
+			err = nil
+		}
+	}
 	if err == nil {
 		return exitOK
 	}

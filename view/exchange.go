@@ -14,6 +14,9 @@ func NewExchange(ctx context.Context, r transcript.Reader, e *transcript.Exchang
 	if err != nil {
 		return nil, err
 	}
+	if v.Examples, err = examplesIn(ctx, r, e, turn.Input); err != nil {
+		return nil, err
+	}
 	v.Lint, err = findings(ctx, r, e, turn)
 	return v, err
 }

@@ -157,4 +157,5 @@ type Exchange struct {
 	Text     string            `json:"text"`
 	Pairs    []transcript.Pair `json:"pairs"`
 	Lint     []lint.Finding    `json:"lint"`
+	Examples *Examples         `json:"examples"` // in its input; nil if none are recognised
 }

@@ -158,17 +158,36 @@ func (t *Teller) result(entry *Entry) error {
 		return nil
 	}
 	entry.ResultSource = Ref(from.N)
+	var err error
+	if entry.Result, err = t.resultAt(from, first.At); err != nil {
+		return err
+	}
 	for _, res := range row.Results {
-		if other := t.run.exchanges[res.Exchange]; other != nil && res.Exchange != first.Exchange && !t.sameInput(first.Exchange, res.Exchange) {
+		other := t.run.exchanges[res.Exchange]
+		if other == nil || res.Exchange == first.Exchange || t.sameInput(first.Exchange, res.Exchange) {
+			continue
+		}
+		it, err := t.resultAt(other, res.At)
+		if err != nil {
+			return err
+		}
+		if !sameItem(it, entry.Result) {
 			entry.AlsoIn = append(entry.AlsoIn, Ref(other.N))
 		}
 	}
-	request, err := t.read(from)
-	if err != nil && lost(err) == "" {
-		return err
-	}
-	if err == nil {
-		entry.Result = t.at(request, first.At)
-	}
 	return nil
+}
+
+// resultAt reads a result; nil if it cannot be read any more.
+func (t *Teller) resultAt(e *transcript.Exchange, at string) (*transcript.Item, error) {
+	request, err := t.read(e)
+	if err != nil {
+		return nil, ignoreLost(err)
+	}
+	return t.at(request, at), nil
+}
+
+// sameItem tells whether two items say the same.
+func sameItem(a, b *transcript.Item) bool {
+	return a != nil && b != nil && transcript.KeyOf(a) == transcript.KeyOf(b)
 }

@@ -23,6 +23,9 @@ type Told struct {
 	// Lost says why something of it cannot be shown: Pruned or Damaged.
 	Lost     string   `json:"lost"`
 	Warnings []string `json:"warnings"`
+	// Examples are those that a step which begins a history brought; nil if none
+	// are recognised.
+	Examples *Examples `json:"examples,omitempty"`
 	// Findings are those of the step and its attempts that are about no entry.
 	// There are none unless the run was judged (Run.Judge).
 	Findings []lint.Finding `json:"findings,omitempty"`
@@ -173,6 +176,12 @@ func (t *Teller) plainly(s *Step, answer answered) (*Told, error) {
 	t.setUp(told, now, before)
 	if err := t.brought(told, fresh); err != nil {
 		return nil, err
+	}
+	if before == nil && e.Link.Parent == "" {
+		if told.Examples, err = examplesIn(t.ctx, t.reader, e, fresh); err != nil {
+			return nil, err
+		}
+		told.Examples.mark(e.ID, told.Entries)
 	}
 	if why := lost(answer.err); why != "" {
 		told.Lost = why

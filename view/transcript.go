@@ -45,6 +45,8 @@ type Entry struct {
 	AlsoIn       []string `json:"also_in"`    // exchanges that brought other results for the same call
 	// Edit is what a replay changed in the result.
 	Edit *transcript.Edit `json:"edit"`
+	// Example says that a developer put the item there (Exchange.Examples).
+	Example bool `json:"example,omitempty"`
 	// Findings are what was found at the item, or at the result beside it.
 	Findings []lint.Finding `json:"findings,omitempty"`
 	// SubAgents are the references of the agents that the call started.
@@ -61,6 +63,10 @@ func NewTranscript(ctx context.Context, r transcript.Reader, e *transcript.Excha
 	if t.Exchange.Lint, err = findings(ctx, r, e, turn); err != nil {
 		return nil, err
 	}
+	if t.Exchange.Examples, err = examplesIn(ctx, r, e, turn.Input); err != nil {
+		return nil, err
+	}
+	t.Exchange.Examples.mark(e.ID, t.Entries)
 	pins := pinnedFrom(t.Exchange.Lint)
 	pins.hang(e.ID, t.Entries)
 	t.Findings = append(t.Findings, pins.rest(e.ID)...)
@@ -248,6 +254,13 @@ func (b *builder) attach(entry *Entry, i int) error {
 	}
 	entry.ResultNew = b.fresh[n]
 	for _, place := range b.more[n] {
+		other, err := b.item(place)
+		if err != nil {
+			return err
+		}
+		if sameItem(other, entry.Result) {
+			continue
+		}
 		ref, err := b.ref(place.Exchange)
 		if err != nil {
 			return err

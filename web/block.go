@@ -41,6 +41,7 @@ type block struct {
 	Added   int64  // bytes that a client put around what its user said, left out here
 	Pairs   []pair
 	Found   []lint.Finding
+	Example bool // a developer put it there
 }
 
 // trouble is one kind of thing that is wrong, with the first place.
@@ -206,7 +207,7 @@ func anchor(i int) string { return fmt.Sprintf("e%d", i) }
 
 func (b *blocks) block(from, n int) block {
 	e := &b.t.Entries[from]
-	out := block{Anchor: b.prefix + anchor(from), Section: b.sections[from], Item: &e.Item, Label: labelOf(&e.Item)}
+	out := block{Anchor: b.prefix + anchor(from), Section: b.sections[from], Item: &e.Item, Label: labelOf(&e.Item), Example: e.Example}
 	if e.Item.Kind == transcript.ToolCall || e.Item.Kind == transcript.ToolResult {
 		for i := from; i < from+n; i++ {
 			if b.sections[i] == fresh {

@@ -36,6 +36,7 @@ type pair struct {
 	Other   string // anchor of the pair that has the first result
 	AlsoIn  []string
 	Found   []lint.Finding
+	Example bool        // a developer put it there
 	Subs    []*subAgent // agents that the call started, on the page of a run
 }
 
@@ -62,7 +63,7 @@ func (p pair) Loud() bool {
 
 func (b *blocks) pair(i int) pair {
 	e := &b.t.Entries[i]
-	p := pair{Anchor: b.prefix + anchor(i), CallID: e.Item.CallID, Name: e.Item.Name, AlsoIn: e.AlsoIn, Found: worth(e.Findings)}
+	p := pair{Anchor: b.prefix + anchor(i), CallID: e.Item.CallID, Name: e.Item.Name, AlsoIn: e.AlsoIn, Found: worth(e.Findings), Example: e.Example}
 	if e.Item.Kind == transcript.ToolResult {
 		b.lone(&p, e)
 		return p

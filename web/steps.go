@@ -194,6 +194,9 @@ func notesOf(t *view.Told) []note {
 	if t.Missing {
 		add("alarm", "The history before this request was not recorded.")
 	}
+	if x := t.Examples; x != nil {
+		add("dim", fmt.Sprintf("%d items are few-shot examples (%s): %s.", len(x.At), x.By, x.Evidence))
+	}
 	if t.Lost != "" {
 		add("alarm", "What this step builds on, or a part of it, "+map[string]string{view.Damaged: "is damaged in the database.", view.Pruned: "was pruned."}[t.Lost])
 	}

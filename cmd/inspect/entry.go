@@ -18,27 +18,46 @@ func (p *printer) entry(e *view.Entry) {
 		p.call(e)
 	case transcript.ToolResult:
 		p.loneResult(e)
-	case transcript.Reasoning:
-		p.said("reasoning", it, linesQuiet, dim)
-	case transcript.System:
-		p.said("system", it, linesQuiet, dim)
-	case transcript.MessageItem:
-		style := bold
-		if it.Role == "assistant" {
-			style = green
-		}
-		p.said(it.Role, it, linesSaid, style)
 	default:
-		p.said(string(it.Kind), it, linesQuiet, yellow)
+		label, style, most := speaker(e)
+		p.labelled(p.lead, label, style, itemText(it), most)
 	}
 }
 
-func (p *printer) said(label string, it *transcript.Item, most int, style string) {
-	text := itemText(it)
+// speaker says who speaks, in the provider's own word, how that looks, and in how
+// many lines.
+func speaker(e *view.Entry) (label, style string, most int) {
+	it := &e.Item
+	label, style, most = it.Role, dim, linesQuiet
+	switch {
+	case it.Kind == transcript.Reasoning:
+		label = "reasoning"
+	case it.Kind == transcript.MessageItem && it.Role == "assistant":
+		style, most = green, linesSaid
+	case it.Kind == transcript.MessageItem:
+		style, most = bold, linesSaid
+	case it.Kind != transcript.System:
+		label, style = string(it.Kind), yellow
+	}
+	if label == "" {
+		label = string(it.Kind)
+	}
 	if it.Choice > 0 {
 		label = fmt.Sprintf("%s #%d", label, it.Choice)
 	}
-	p.labelled(p.lead, label, style, text, most)
+	if e.Example {
+		label, style = "example "+label, dim
+	}
+	return label, style, most
+}
+
+// padLabel brings a label to the width of its column; a longer one is followed by
+// a space.
+func padLabel(label string) string {
+	if len(label) >= labelWidth {
+		return label + " "
+	}
+	return fmt.Sprintf("%-*s", labelWidth, label)
 }
 
 // itemText is what there is to read of an item.
@@ -47,10 +66,15 @@ func itemText(it *transcript.Item) string {
 	if n := len(it.Parts); n > 0 {
 		text += fmt.Sprintf(" [+ %d part%s that %s not text]", n, plural(n), isAre(n))
 	}
-	if text == "" {
-		return oneLine(string(it.Raw))
+	switch {
+	case text != "":
+		return text
+	case it.Kind == transcript.Reasoning:
+		return "not shown by the provider, " + size(len(it.Raw))
+	case it.Kind == transcript.Compaction:
+		return "a summary that only the provider can read, " + size(len(it.Raw))
 	}
-	return text
+	return oneLine(string(it.Raw))
 }
 
 // labelled prints a text behind its label, in at most so many lines.
@@ -67,7 +91,7 @@ func (p *printer) labelled(margin, label, style, text string, most int) {
 		} else {
 			margin = strings.Repeat(" ", len(margin))
 		}
-		p.line("%s%s%s", margin, p.style(fmt.Sprintf("%-*s", labelWidth, who), style), line)
+		p.line("%s%s%s", margin, p.style(padLabel(who), style), line)
 	}
 	if more != "" {
 		p.line("%*s%s", len(margin)+labelWidth, "", p.style(more, dim))

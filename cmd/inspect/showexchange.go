@@ -141,6 +141,11 @@ func (p *printer) heading(t *view.Transcript) {
 		p.lostHistory(t)
 	}
 	p.found(t.Findings)
+	if e := x.Examples; e != nil {
+		for _, line := range wrap(examplesLine(e), p.room(2)) {
+			p.line("  %s", p.style(line, dim))
+		}
+	}
 }
 
 // lostHistory says that what the exchange continues is not there any more. The
@@ -155,6 +160,11 @@ func (p *printer) lostHistory(t *view.Transcript) {
 		return
 	}
 	p.line("%s", p.style("  "+what+" "+by, dim))
+}
+
+// examplesLine says which items are examples, and by what that is known.
+func examplesLine(e *view.Examples) string {
+	return fmt.Sprintf("%s of the prompt %s few-shot example%s (%s): %s", counted(len(e.At), "item"), isAre(len(e.At)), plural(len(e.At)), e.By, e.Evidence)
 }
 
 // omitted says what a user chose not to store.

@@ -348,6 +348,9 @@ func (p *runPrinter) told(t *view.Told) {
 	s := p.stepPrinter(t)
 	s.context()
 	s.found(t.Findings)
+	if x := t.Examples; x != nil {
+		s.note(examplesLine(x), dim)
+	}
 	for i := range t.Entries {
 		if e := &t.Entries[i]; p.only.shows(e) {
 			s.entry(e)

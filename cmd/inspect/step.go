@@ -167,18 +167,8 @@ func (s *stepPrinter) entry(e *view.Entry) {
 		s.call(e)
 	case transcript.ToolResult:
 		s.result(e)
-	case transcript.Reasoning:
-		s.said("reasoning", it, linesQuiet, dim)
-	case transcript.System:
-		s.said(it.Role, it, linesQuiet, dim)
-	case transcript.MessageItem:
-		style := bold
-		if it.Role == "assistant" {
-			style = green
-		}
-		s.said(it.Role, it, linesSaid, style)
 	default:
-		s.said(string(it.Kind), it, linesQuiet, yellow)
+		s.said(e)
 	}
 }
 
@@ -194,13 +184,9 @@ func (s *stepPrinter) raw(e *view.Entry) {
 
 // said prints a text behind who said it. What a client put into a user's
 // message by itself is told in short.
-func (s *stepPrinter) said(label string, it *transcript.Item, most int, style string) {
-	if label == "" {
-		label = string(it.Kind)
-	}
-	if it.Choice > 0 {
-		label = fmt.Sprintf("%s #%d", label, it.Choice)
-	}
+func (s *stepPrinter) said(e *view.Entry) {
+	it := &e.Item
+	label, style, most := speaker(e)
 	text, added := itemText(it), 0
 	if it.Role == "user" && it.Kind == transcript.MessageItem && !s.full {
 		if said := transcript.Said(it.Text); said != "" && len(it.Parts) == 0 {
@@ -219,7 +205,7 @@ func (s *stepPrinter) said(label string, it *transcript.Item, most int, style st
 		if i == 0 {
 			who = word(label)
 		}
-		s.row(noBar, s.style(fmt.Sprintf("%-*s", labelWidth, who), style)+line)
+		s.row(noBar, s.style(padLabel(who), style)+line)
 	}
 	if added > shortAddition && more == "" {
 		more = "+ " + size(added) + " that the client added"
@@ -237,13 +223,11 @@ const shortAddition = 40
 func (s *stepPrinter) quiet(label string, it *transcript.Item, text, style string) {
 	room := s.room(gutterWidth + labelWidth)
 	line := word(head(text, 4*room))
-	if it.Kind == transcript.Reasoning && it.Text == "" {
-		line = "not shown by the provider, " + size(len(it.Raw))
-	} else if len(text) > len(line) || displaywidth.String(line) > room {
+	if len(text) > len(line) || displaywidth.String(line) > room {
 		end := "  " + size(len(text))
 		line = cut(line, room-len(end)) + end
 	}
-	s.row(noBar, s.style(fmt.Sprintf("%-*s", labelWidth, word(label)), style)+s.style(line, dim))
+	s.row(noBar, s.style(padLabel(word(label)), style)+s.style(line, dim))
 }
 
 // ending prints what the step cost and how it ended.

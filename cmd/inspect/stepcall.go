@@ -115,6 +115,9 @@ func (s *stepPrinter) bar(e *view.Entry) string {
 
 // beside prints what hangs at a call.
 func (s *stepPrinter) beside(e *view.Entry, bar string) {
+	if e.Example {
+		s.row(bar, s.style("  an example", dim))
+	}
 	if e.Pair != nil && e.Pair.By != "" && e.Pair.By != "id" {
 		s.row(bar, s.style("  joined by "+e.Pair.By, dim))
 	}

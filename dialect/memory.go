@@ -26,6 +26,7 @@ type Memory struct {
 	recent map[uint64]*memo
 	older  map[uint64]*memo // go when recent is half of the limit
 	size   int              // of recent
+	turn   int              // how often recent has become older
 
 	ended []*memo // those that have an input, the oldest first
 	kept  int     // items in these inputs
@@ -58,6 +59,7 @@ type memo struct {
 	keys   []transcript.Key
 	index  int // of the element, in the items' At; of a head, how long its list was
 	size   int
+	turn   int    // of the Memory, when it came to the recent ones
 	next   *memo  // what came after it last time
 	input  *input // of the request whose history it ended
 }
@@ -237,19 +239,19 @@ func (m *Memory) add(e *memo) {
 		m.size -= other.size
 		m.forget(other)
 	}
-	m.recent[e.hash] = e
+	m.recent[e.hash], e.turn = e, m.turn
 	m.size += e.size
 	if m.size > m.limit()/2 {
 		for _, e := range m.older {
 			m.forget(e)
 		}
-		m.older, m.recent, m.size = m.recent, map[uint64]*memo{}, 0
+		m.older, m.recent, m.size, m.turn = m.recent, map[uint64]*memo{}, 0, m.turn+1
 	}
 }
 
 // use moves a memo to the recent ones.
 func (m *Memory) use(e *memo) {
-	if m.older[e.hash] == e {
+	if e.turn != m.turn && m.older[e.hash] == e {
 		delete(m.older, e.hash)
 		m.add(e)
 	}

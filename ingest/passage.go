@@ -106,10 +106,17 @@ func (k *linker) said() (*transcript.Exchange, error) {
 	if k.d.exchange.Dialect == transcript.Unknown {
 		return nil, nil
 	}
+	var clues []transcript.Key
+	for _, p := range k.soughtPassages() {
+		clues = append(clues, clueOf("said", p))
+	}
+	if any, err := k.tx.AnyClue(clues); err != nil || !any {
+		return nil, err
+	}
 	counts := map[string]int{}
 	var best *transcript.Exchange
-	for _, p := range k.soughtPassages() {
-		places, err := k.tx.Clues(clueOf("said", p), candidates)
+	for _, clue := range clues {
+		places, err := k.tx.Clues(clue, candidates)
 		if err != nil {
 			return nil, err
 		}

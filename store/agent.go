@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -181,21 +182,27 @@ func (p *past) clues(query string, args ...any) (found []clue, err error) {
 }
 
 // anyClues is for how many clues one statement looks.
-const anyClues = 4
+const anyClues = 8
+
+var selectAnyClue = func() string {
+	var list []string
+	for i := range anyClues {
+		list = append(list, fmt.Sprintf("SELECT 1 FROM clue WHERE value = ?%d AND n < ?%d", i+1, anyClues+1))
+	}
+	return strings.Join(list, " UNION ALL ") + " LIMIT 1"
+}()
 
 // AnyClue tells whether any exchange was noted with one of the clues.
 func (p *past) AnyClue(values []transcript.Key) (bool, error) {
 	if err := p.check(); err != nil {
 		return false, err
 	}
-	const one = "SELECT 1 FROM clue WHERE n < ?5 AND value = "
-	const query = one + "?1 UNION ALL " + one + "?2 UNION ALL " + one + "?3 UNION ALL " + one + "?4 LIMIT 1"
 	for some := range slices.Chunk(values, anyClues) {
-		args := make([]any, 0, anyClues+1)
-		for i := range anyClues {
-			args = append(args, some[min(i, len(some)-1)][:])
+		args := make([]any, anyClues, anyClues+1) // NULL is like nothing
+		for i := range some {
+			args[i] = some[i][:]
 		}
-		if any, err := p.exists(query, append(args, p.before)...); any || err != nil {
+		if any, err := p.exists(selectAnyClue, append(args, p.before)...); any || err != nil {
 			return any, err
 		}
 	}

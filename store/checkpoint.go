@@ -8,8 +8,9 @@ import (
 // Sizes in pages. A page in the write-ahead log that is in the file too is
 // moved; the log begins anew when all of its pages are.
 const (
-	// checkpointAt is how many pages wait before they are moved.
-	checkpointAt = 4 << 20 / pageSize
+	// checkpointAt is how many pages wait before they are moved: of those that
+	// each commit changes, only the last is.
+	checkpointAt = 8 << 20 / pageSize
 	// logLimit is how long the log may become before the writer waits until all
 	// of it is moved: a log that is written without a pause never begins anew.
 	logLimit = 64 << 20 / pageSize

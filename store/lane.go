@@ -123,6 +123,12 @@ func (l *lane) flush() error {
 // takeLoose gives what the loose packs hold and deletes them.
 func (l *lane) takeLoose() (lengths []int, data []byte, err error) {
 	table := packTables[l.number]
+	var count, size int64
+	for _, loose := range l.loose {
+		count, size = count+loose.count, size+loose.bytes
+	}
+	lengths = make([]int, 0, count+int64(len(l.lengths)))
+	data = make([]byte, 0, size+int64(len(l.data)))
 	for _, loose := range l.loose {
 		if loose.lengths != nil {
 			lengths, data = append(lengths, loose.lengths...), append(data, loose.data...)

@@ -74,7 +74,7 @@ func (r *recent) drop(b *recentBody) {
 func (r *recent) like(ids []segmentID) *recentBody {
 	var newest [candidates]segmentID // descending
 	found := 0
-	for _, id := range ids {
+	for _, id := range slices.Backward(ids) { // the newest are most likely at the end
 		if found == candidates && id <= newest[found-1] || r.latest[id] == nil || slices.Contains(newest[:found], id) {
 			continue
 		}

@@ -73,8 +73,8 @@ func (w *writer) unlock() { <-w.turn }
 
 // update runs f in one transaction. The caller holds the turn.
 func (w *writer) update(ctx context.Context, f func(*tx) error) error {
-	if err := begin(ctx, w.conn); err != nil {
-		return err
+	if err := retryBusy(ctx, func() error { return w.do("BEGIN IMMEDIATE") }); err != nil {
+		return fmt.Errorf("begin transaction: %w", err)
 	}
 	committed := false
 	defer func() {
@@ -99,11 +99,16 @@ func (w *writer) update(ctx context.Context, f func(*tx) error) error {
 	if err := w.flush(); err != nil {
 		return err
 	}
-	if err := commit(w.conn); err != nil {
-		return err
+	if err := w.do("COMMIT"); err != nil {
+		return fmt.Errorf("commit transaction: %w", err)
 	}
 	committed = true
 	return nil
+}
+
+func (w *writer) do(statement string) error {
+	_, err := w.st.exec(statement)
+	return err
 }
 
 // load reads the numbers given out so far, if another process has perhaps given

@@ -38,6 +38,7 @@ type Indexer struct {
 	Log           *slog.Logger
 
 	reader   textReader
+	tidied   int64        // how many it had indexed when the index was last tidy, and one more
 	newest   int64        // exchange that was seen last
 	since    time.Time    // when it came
 	exchange atomic.Int64 // indexed by this process
@@ -71,7 +72,7 @@ func (x *Indexer) Run(ctx context.Context) {
 			x.Log.Error("index for search", "error", err, "again_in", indexRetry)
 			wait = indexRetry
 		case n == 0:
-			wait = lookAgain
+			wait = x.tidy(ctx)
 		}
 		select {
 		case <-ctx.Done():
@@ -79,6 +80,37 @@ func (x *Indexer) Run(ctx context.Context) {
 		case <-time.After(wait):
 		}
 	}
+}
+
+// tidy takes a step in tidying the index, when there is nothing else to do and
+// nobody waits, and says how long to wait then.
+func (x *Indexer) tidy(ctx context.Context) time.Duration {
+	if x.tidied == x.exchange.Load()+1 || x.Passing != nil && x.Passing() {
+		return lookAgain
+	}
+	more, err := x.tidyOnce(ctx)
+	if err != nil && ctx.Err() == nil {
+		x.failures.Add(1)
+		x.Log.Error("tidy index for search", "error", err, "again_in", indexRetry)
+		return indexRetry
+	}
+	if !more {
+		x.tidied = x.exchange.Load() + 1
+		return lookAgain
+	}
+	return 0
+}
+
+func (x *Indexer) tidyOnce(ctx context.Context) (more bool, err error) {
+	store, err := x.Store(ctx)
+	if err != nil || store == nil {
+		return false, err
+	}
+	err = store.Update(ctx, func(tx transcript.Tx) error {
+		more, err = tx.TidyTexts()
+		return err
+	})
+	return more, err
 }
 
 // finish indexes the last exchanges, so that who looks later need not read them.
@@ -114,11 +146,18 @@ func (x *Indexer) rest(worked time.Duration) time.Duration {
 }
 
 // Index indexes all that is stored, and says how many exchanges that were. It
-// does not rest.
+// does not rest, and leaves the index tidy.
 func Index(ctx context.Context, s transcript.Store) (int64, error) {
 	x := &Indexer{Store: func(context.Context) (transcript.Store, error) { return s, nil }, Log: slog.New(slog.DiscardHandler)}
 	for {
-		if n, err := x.group(ctx, true); n == 0 || err != nil {
+		if n, err := x.group(ctx, true); err != nil {
+			return x.exchange.Load(), err
+		} else if n == 0 {
+			break
+		}
+	}
+	for {
+		if more, err := x.tidyOnce(ctx); !more || err != nil {
 			return x.exchange.Load(), err
 		}
 	}

@@ -104,6 +104,9 @@ func (c *codec) close() {
 	c.decoder.Close()
 }
 
+// decodeSlack is room behind the data that lets the decoder copy in whole words.
+const decodeSlack = 64
+
 // decode gives the data of a pack; sql.ErrConnDone once the codec is closed.
 func (c *codec) decode(data []byte, size int64) ([]byte, error) {
 	c.closing.RLock()
@@ -111,7 +114,7 @@ func (c *codec) decode(data []byte, size int64) ([]byte, error) {
 	if c.closed {
 		return nil, sql.ErrConnDone
 	}
-	plain, err := c.decoder.DecodeAll(data, make([]byte, 0, size))
+	plain, err := c.decoder.DecodeAll(data, make([]byte, 0, size+decodeSlack))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errPack, err)
 	}

@@ -31,31 +31,40 @@ func WithoutBase64(s string) string {
 // line, no data.
 func Base64Runs(s string, least int) iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {
-		if len(s) < least {
-			return
-		}
-		start := 0
-		var upper, lower, digit bool
-		for i := 0; i <= len(s); i++ {
-			if i < len(s) {
-				switch c := s[i]; {
-				case c >= 'a' && c <= 'z':
-					lower = true
-					continue
-				case c >= 'A' && c <= 'Z':
-					upper = true
-					continue
-				case c >= '0' && c <= '9':
-					digit = true
-					continue
-				case c == '+', c == '/', c == '=', c == '-', c == '_':
-					continue
-				}
+		for start := 0; start+least <= len(s); {
+			// From behind: of a text, whose words are short, few bytes are looked at.
+			last := start + least - 1
+			for last >= start && isBase64(s[last]) {
+				last--
 			}
-			if i-start >= least && upper && lower && digit && !yield(start, i) {
+			if last >= start {
+				start = last + 1
+				continue
+			}
+			end := start + least
+			for end < len(s) && isBase64(s[end]) {
+				end++
+			}
+			if isMixed(s[start:end]) && !yield(start, end) {
 				return
 			}
-			start, upper, lower, digit = i+1, false, false, false
+			start = end + 1
 		}
 	}
+}
+
+func isBase64(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '=' || c == '-' || c == '_'
+}
+
+// isMixed tells whether there are capitals, small letters and digits.
+func isMixed(s string) bool {
+	var upper, lower, digit bool
+	for i := 0; i < len(s) && !(upper && lower && digit); i++ {
+		c := s[i]
+		upper = upper || c >= 'A' && c <= 'Z'
+		lower = lower || c >= 'a' && c <= 'z'
+		digit = digit || c >= '0' && c <= '9'
+	}
+	return upper && lower && digit
 }

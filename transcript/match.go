@@ -18,8 +18,18 @@ func Fold(s string) string {
 	}
 	b := make([]byte, 0, len(s)+8)
 	b = append(b, s[:i]...)
-	for _, r := range s[i:] {
+	for i < len(s) {
+		if c := s[i]; c < utf8.RuneSelf {
+			if c >= 'A' && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			b = append(b, c)
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
 		b = utf8.AppendRune(b, foldRune(r))
+		i += n
 	}
 	return string(b)
 }

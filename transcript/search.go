@@ -116,6 +116,9 @@ type SearchWriter interface {
 	// DropTexts removes what the index holds of an exchange that is about to be
 	// removed, and lets another one that resends its history bring that history.
 	DropTexts(exchange string) error
+	// TidyTexts takes a step in joining what the index was put together from, if
+	// that makes searches faster, and says whether more is to be done.
+	TidyTexts() (more bool, err error)
 	// DropAllTexts empties the index: every exchange is to be indexed again.
 	DropAllTexts() error
 }

@@ -45,7 +45,7 @@ type group struct {
 // readIndex begins to read. The caller stops it.
 func (f *finder) readIndex() *indexReading {
 	hands := min(runtime.GOMAXPROCS(0), mostHands)
-	r := &indexReading{finder: f, work: make(chan *group, 2*hands), queue: make(chan *group, 2*hands)}
+	r := &indexReading{finder: f, work: make(chan *group), queue: make(chan *group, 2*hands)}
 	r.ctx, r.cancel = context.WithCancel(f.ctx)
 	for range hands {
 		r.hands.Go(func() {

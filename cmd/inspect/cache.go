@@ -113,7 +113,7 @@ func (a *app) printCache(c *view.Cache) error {
 	}
 	p.line("%s", join(facts))
 	if c.Sampled {
-		p.line("%s", p.style("the run is large: only requests were read that links or reported tokens make suspicious", dim))
+		p.dimly("the run is large: only requests were read that links or reported tokens make suspicious")
 	}
 	return p.failed
 }

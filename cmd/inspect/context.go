@@ -155,7 +155,9 @@ func (p *printer) fill(s *view.WindowStep, room int, most int64) string {
 
 func (p *printer) windowParts(s *view.WindowStep) {
 	p.line("")
-	p.line("%s holds %s of text and data in %s tokens%s", p.style(s.Step, bold), size(int(s.Bytes)), number(s.Tokens), map[bool]string{true: ", estimated", false: " (as the provider counted; shares are by bytes)"}[s.Estimated])
+	counted := map[bool]string{true: ", estimated", false: " that the provider counted"}[s.Estimated]
+	p.line("%s holds %s of text and data in %s tokens%s", p.style(s.Step, bold), size(int(s.Bytes)), number(s.Tokens), counted)
+	p.dimly("what each part takes of them is by its bytes")
 	for i := range s.Parts {
 		part := &s.Parts[i]
 		name := part.Name

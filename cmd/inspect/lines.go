@@ -26,6 +26,29 @@ func (p *printer) rule(word string) {
 	p.line("%s", p.style("── "+word+" "+strings.Repeat("─", max(0, min(p.columns, 100)-len(word)-4)), dim))
 }
 
+// facts writes what is known of something behind an indent; on a terminal no fact is
+// broken in two.
+func (p *printer) facts(indent int, facts []string) {
+	margin := strings.Repeat(" ", indent)
+	line := ""
+	for _, f := range facts {
+		longer := join([]string{line, f})
+		if line != "" && p.terminal() && displaywidth.String(longer) > p.room(indent) {
+			p.line("%s%s", margin, p.style(line, dim))
+			longer = f
+		}
+		line = longer
+	}
+	p.line("%s%s", margin, p.style(line, dim))
+}
+
+// dimly writes a sentence of ours, wrapped.
+func (p *printer) dimly(text string) {
+	for _, line := range wrap(text, p.room(0)) {
+		p.line("%s", p.style(line, dim))
+	}
+}
+
 // room is how many columns are left behind an indent.
 func (p *printer) room(indent int) int { return max(p.columns-indent, 20) }
 

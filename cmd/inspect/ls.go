@@ -186,7 +186,7 @@ func (a *app) runTable(rows []view.RunRow) *table {
 	p := a.printer(false)
 	t := a.table("run", "mark", "started", "took|took_ms", "model", "agents", "steps", "calls", "errors", "in|in_tokens", "out|out_tokens", "cost|cost_usd", "tags", "name")
 	t.narrow = []string{"agents", "out", "calls", "took", "in", "cost", "tags", "started"}
-	t.last = 40
+	t.last = 30
 	t.right = []string{"took", "agents", "steps", "calls", "errors", "in", "out", "cost"}
 	for i := range rows {
 		r := &rows[i]

@@ -127,7 +127,7 @@ func (p *runPrinter) runHeading() {
 	p.line("%s  %s", head, p.style(name, bold))
 	p.line("     %s%s%s%s", p.style(join(facts), dim), errs, p.foundCount(p.judged()), p.statusWord())
 	facts = []string{p.time(r.StartedAt), duration(r.DurationMS)}
-	p.line("     %s", p.style(join(append(append(facts, usage(r.Usage)...), runCost(&r.RunRow))), dim))
+	p.facts(5, append(append(facts, usage(r.Usage)...), runCost(&r.RunRow)))
 	marks := r.Tags
 	if r.Pinned {
 		marks = append([]string{"pinned"}, marks...)

@@ -111,7 +111,7 @@ func (a *app) showWaterfall(w *view.Waterfall) error {
 		p.line("%-*s  %s  %s  %s  %s", refs, ref, p.style(pad(cut(name, what), what), style), padLeft(duration(&b.DurationMS), 9), p.style(padLeft(ttft, 8), dim), p.stretch(b, w.DurationMS, room))
 	}
 	p.line("")
-	p.line("%s", p.style("▒ until the first token (fourth column)  █ the answer  ▬ tools  ┄ sub-agents  · waiting", dim))
+	p.dimly("▒ until the first token (4th column)  █ answer  ▬ tools  ┄ sub-agents  · waiting")
 	return p.failed
 }
 

@@ -3,6 +3,7 @@ package recorder
 import (
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"os"
 	"path/filepath"
@@ -117,7 +118,7 @@ func (l *left) scan() ([]leftEntry, error) {
 // scanLane finds the exchanges in a lane that are not released. It ends at the
 // first thing that is no whole frame of the lane's epoch: the place where the
 // lane's process died, or something left from before that.
-func scanLane(file File, size int64, blocks *blockPool) ([]leftEntry, error) {
+func scanLane(file io.ReaderAt, size int64, blocks *blockPool) ([]leftEntry, error) {
 	var h [frameHeaderBytes]byte
 	if n, err := file.ReadAt(h[:], 0); n < len(h) {
 		return nil, short(n, n, err)

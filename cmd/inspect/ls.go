@@ -75,6 +75,7 @@ func (a *app) ls(ctx context.Context, o *lsOptions) error {
 	}
 	defer db.Close()
 	a.tellWaiting()
+	a.tellUnderWay()
 	switch {
 	case o.follow:
 		return a.followRuns(ctx, db, o, since)

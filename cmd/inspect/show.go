@@ -86,7 +86,10 @@ func (a *app) show(ctx context.Context, ref string, o showOptions) error {
 	case ofRun:
 		return a.showRun(ctx, db, t, o)
 	}
-	return a.showExchange(ctx, db, t.Exchange, o)
+	if err := a.showExchange(ctx, db, t.Exchange, o); err != nil || a.json || ref != "x:last" {
+		return err
+	}
+	return a.showUnderWay(ctx, db, o)
 }
 
 // kindsShown are the words of --only.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,11 +18,12 @@ func newTail(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tail",
 		Short: "Tell what is being recorded, as it lands in the database",
-		Long: `tail prints each exchange when it is finished: what its request brought, what the
-model answered, and how it ended. It goes on until it is interrupted. An exchange
-lands a moment after its answer has ended; answers under way are not shown.
+		Long: `tail prints each exchange as it comes: what its request brought, what the model
+answers while it does, and how it ended. It goes on until it is interrupted. What
+is under way is read from the recorder's spool, so that has no number yet.
 
-With --json there is one exchange a line, as "inspect ls --exchanges" has them.
+With --json there is one exchange a line, as "inspect ls --exchanges" has them: one
+with outcome in_progress when it begins, and one when it has ended.
 
 Exit status: 0 fine, 2 wrong usage, 3 not found.`,
 		Example: `  inspect tail
@@ -53,11 +53,14 @@ func (a *app) tail(ctx context.Context, last int, once, full bool) error {
 	if err != nil {
 		return err
 	}
-	t := &tailer{printer: a.printer(full), reader: db}
+	t := &tailer{printer: a.printer(full), reader: db, live: map[string]*liveTail{}}
+	defer t.endLine()
 	return a.follow(ctx, once, func() error {
 		var err error
-		after, err = t.since(ctx, after)
-		return err
+		if after, err = t.since(ctx, after); err != nil {
+			return err
+		}
+		return t.tellLive(ctx)
 	})
 }
 
@@ -80,8 +83,10 @@ func beforeLast(ctx context.Context, r transcript.Reader, n int) (int64, error) 
 
 type tailer struct {
 	*printer
-	reader transcript.Reader
-	run    string // that was told of last
+	reader  transcript.Reader
+	run     string // that was told of last
+	live    map[string]*liveTail
+	midLine string // the exchange whose line is not ended
 }
 
 // since tells of the exchanges behind a number, and gives the last number.
@@ -106,6 +111,7 @@ func (t *tailer) since(ctx context.Context, after int64) (int64, error) {
 
 func (t *tailer) tell(ctx context.Context, e *transcript.Exchange) error {
 	if t.json {
+		delete(t.live, e.ID)
 		return t.jsonLine(view.NewRow(e))
 	}
 	v, err := view.NewTranscript(ctx, t.reader, e)
@@ -116,6 +122,11 @@ func (t *tailer) tell(ctx context.Context, e *transcript.Exchange) error {
 	if err != nil {
 		return err
 	}
+	if l := t.live[e.ID]; l != nil {
+		delete(t.live, e.ID)
+		return t.ended(ctx, v, l)
+	}
+	t.endLine()
 	if run := e.Link.Run; run != t.run {
 		if err := t.heading(ctx, run); err != nil {
 			return err
@@ -130,12 +141,18 @@ func (t *tailer) tell(ctx context.Context, e *transcript.Exchange) error {
 			continue
 		}
 		t.entry(entry)
+		t.found(entry.Findings)
 	}
+	t.trouble(row)
+	t.line("")
+	return t.failed
+}
+
+// trouble tells why an exchange failed.
+func (t *tailer) trouble(row *view.Row) {
 	if row.Error != nil {
 		t.line("  %s", t.style("✗ "+word(join([]string{row.Error.Type, row.Error.Code, row.Error.Message})), red))
 	}
-	t.line("")
-	return t.failed
 }
 
 func model(row *view.Row) string {
@@ -161,9 +178,7 @@ func (t *tailer) heading(ctx context.Context, id string) error {
 
 func (t *tailer) entry(e *view.Entry) {
 	it := &e.Item
-	label := it.Role
-	switch it.Kind {
-	case transcript.ToolCall:
+	if it.Kind == transcript.ToolCall {
 		args := it.ArgumentsRaw
 		if args == "" {
 			args = "{}"
@@ -177,24 +192,18 @@ func (t *tailer) entry(e *view.Entry) {
 			t.line("  %s %s %s", t.style("▌", cyan), t.style(mark, style), t.clip(resultText(e.Result), 6))
 		}
 		return
-	case transcript.ToolResult:
-		label = "result"
-	case transcript.Reasoning:
-		label = "reasoning"
-	case transcript.Other, transcript.Compaction:
-		label = string(it.Kind)
 	}
-	style := bold
-	if slices.Contains([]string{"system", "developer", "reasoning", "other"}, label) {
-		style = dim
-	}
+	label, style, _ := speaker(e)
 	text := itemText(it)
-	if label == "user" {
+	switch {
+	case it.Kind == transcript.ToolResult:
+		label, style, text = "result", dim, resultText(it)
+	case it.Role == "user":
 		if said := transcript.Said(text); said != "" {
 			text = said
 		}
 	}
-	t.line("  %s %s", t.style(fmt.Sprintf("%-10s", word(label)), style), t.clip(text, 13))
+	t.line("  %s%s", t.style(padLabel(word(label)), style), t.clip(text, 2+labelWidth))
 }
 
 // clip is a text on one line, whole with --full.

@@ -47,22 +47,33 @@ func (t *texts) flush() {
 	}
 }
 
-// alone makes texts of one item.
+// alone makes texts of one item: of a long one its parts and, after them, its
+// words.
 func (t *texts) alone(item transcript.SearchItem, same transcript.Key) {
-	for words := item.Text; ; {
-		item.Text = words
-		if len(words) > partBytes {
-			item.Text = words[:runeStart(words, partBytes)]
-		}
-		t.list = append(t.list, transcript.SearchText{Items: []transcript.SearchItem{item}, Same: same})
-		if len(item.Text) == len(words) {
-			return
-		}
-		words = words[runeStart(words, len(item.Text)-partOverlap):]
+	add := func(text string, words bool) {
+		item.Text = text
+		t.list = append(t.list, transcript.SearchText{Items: []transcript.SearchItem{item}, Same: same, Words: words})
 		if same != (transcript.Key{}) {
-			same[0]++ // parts are texts of their own
+			same[0]++ // the next one is a text of its own
 		}
 	}
+	text := item.Text
+	if len(text) <= partBytes {
+		add(text, false)
+		return
+	}
+	for left := text; ; {
+		end := len(left)
+		if end > partBytes {
+			end = runeStart(left, partBytes)
+		}
+		add(left[:end], false)
+		if end == len(left) {
+			break
+		}
+		left = left[runeStart(left, end-partOverlap):]
+	}
+	add(strings.Join(transcript.Words(transcript.Fold(text)), " "), true)
 }
 
 func runeStart(s string, i int) int {

@@ -160,7 +160,7 @@ func (t *tx) putText(text *transcript.SearchText, id int64, used bool) error {
 		}
 		same = key
 	}
-	items, err := t.prepare(text.Items)
+	items, err := t.prepare(text)
 	if err != nil {
 		return err
 	}

@@ -120,7 +120,7 @@ func (s *searching) run(yield func(transcript.SearchItem, error) bool) error {
 	if !made {
 		return nil
 	}
-	s.sieve = sieve{holds: stretchesOf(s.q), errors: s.q.Errors}
+	s.sieve = sieve{holds: stretchesOf(s.q), errors: s.q.Errors, words: len(s.q.WordList()) > 1}
 	if s.q.Tool != "" {
 		if s.sieve.tools, err = s.toolsNamed(s.q.Tool); err != nil || len(s.sieve.tools) == 0 {
 			return err

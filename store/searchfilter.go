@@ -16,6 +16,7 @@ type sieve struct {
 	holds  []uint64       // stretches that the item must hold
 	errors bool           // it must be an error
 	tools  map[int64]bool // it must be about one of these; nil for any
+	words  bool           // it may be a long one known by its words
 }
 
 // pick gives the items of a row that may be looked for. It is what each text of a
@@ -23,7 +24,7 @@ type sieve struct {
 func (s *searching) pick(t *textRow, packed []byte) error {
 	r := itemReader{v: varints{b: packed}, exchange: t.first}
 	for r.next() {
-		if s.sieve.passes(r.flags&flagError != 0, r.tool, r.signature) && (t.same || s.filter.within(r.exchange, r.exchange)) {
+		if s.sieve.passes(&r) && (t.same || s.filter.within(r.exchange, r.exchange)) {
 			t.items = append(t.items, r.item())
 			t.items[len(t.items)-1].signature = nil // is the row's
 		}
@@ -34,8 +35,14 @@ func (s *searching) pick(t *textRow, packed []byte) error {
 	return nil
 }
 
-func (s *sieve) passes(isError bool, tool int64, signature []byte) bool {
-	return (isError || !s.errors) && (s.tools == nil || s.tools[tool]) && mayHold(signature, s.holds)
+func (s *sieve) passes(r *itemReader) bool {
+	if s.errors && r.flags&flagError == 0 || s.tools != nil && !s.tools[r.tool] {
+		return false
+	}
+	if r.flags&flagWords != 0 {
+		return s.words
+	}
+	return mayHold(r.signature, s.holds)
 }
 
 // toolsNamed gives the rows of tools whose names hold part.

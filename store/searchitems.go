@@ -23,6 +23,7 @@ import (
 const (
 	flagResponse = 1
 	flagError    = 2
+	flagWords    = 4 // the text is of the item's words alone
 )
 
 // itemKinds gives each kind its number in the file.
@@ -35,6 +36,7 @@ var errItems = errors.New("stored places of a text are damaged")
 type packedItem struct {
 	transcript.SearchItem
 	tool      int64
+	words     bool
 	signature []byte
 }
 
@@ -49,6 +51,9 @@ func packItems(items []packedItem, exchange int64) []byte {
 		}
 		if it.IsError {
 			flags |= flagError
+		}
+		if it.words {
+			flags |= flagWords
 		}
 		same := 0
 		for same < len(it.At) && same < len(before.At) && it.At[same] == before.At[same] {
@@ -100,7 +105,7 @@ func (r *itemReader) next() bool {
 // item gives the item that was read.
 func (r *itemReader) item() packedItem {
 	it := packedItem{SearchItem: transcript.SearchItem{Exchange: r.exchange, Body: "request", At: string(r.at), Piece: transcript.BodyID(r.piece),
-		Kind: itemKinds[r.kind], IsError: r.flags&flagError != 0}, tool: r.tool, signature: r.signature}
+		Kind: itemKinds[r.kind], IsError: r.flags&flagError != 0}, tool: r.tool, words: r.flags&flagWords != 0, signature: r.signature}
 	if r.flags&flagResponse != 0 {
 		it.Body = "response"
 	}
@@ -121,14 +126,18 @@ func unpackItems(packed []byte, exchange int64) ([]packedItem, error) {
 }
 
 // prepare makes what a row holds of items that are put.
-func (t *tx) prepare(items []transcript.SearchItem) ([]packedItem, error) {
-	out := make([]packedItem, len(items))
-	for i := range items {
-		tool, err := t.toolID(items[i].Tool)
+func (t *tx) prepare(text *transcript.SearchText) ([]packedItem, error) {
+	out := make([]packedItem, len(text.Items))
+	for i := range text.Items {
+		it := &text.Items[i]
+		tool, err := t.toolID(it.Tool)
 		if err != nil {
 			return nil, err
 		}
-		out[i] = packedItem{items[i], tool, signatureOf(transcript.Fold(items[i].Text))}
+		out[i] = packedItem{SearchItem: *it, tool: tool, words: text.Words}
+		if !text.Words {
+			out[i].signature = signatureOf(transcript.Fold(it.Text))
+		}
 	}
 	return out, nil
 }

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"fmt"
+	"hash/fnv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -81,8 +83,41 @@ func isSeparator(r rune) bool {
 
 func isBlank(r rune) bool { return r <= ' ' || unicode.IsSpace(r) }
 
+// A long item is in several texts. So that one is found that holds some words in
+// different parts, it has one more text, whose terms are its words; not the words
+// themselves, of which there may be as many as it is long, but one of 65,536 terms
+// that stands for each.
+
+// wordTerm gives the term that stands for a folded word. It is part of the file.
+func wordTerm(word string) string {
+	h := fnv.New32a()
+	h.Write([]byte(word))
+	sum := h.Sum32()
+	return string(rune(wordMark)) + fmt.Sprintf("%04x", uint16(sum^sum>>16))
+}
+
+// wordMark begins such terms. They are longer than others.
+const wordMark = private + 0x100
+
+// wordTerms gives the terms of words that are parted by spaces.
+func wordTerms(words string) string {
+	var out strings.Builder
+	seen := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		if term := wordTerm(word); !seen[term] {
+			seen[term] = true
+			out.WriteString(term)
+			out.WriteByte(' ')
+		}
+	}
+	return out.String()
+}
+
 // termsOf gives the terms of a text, parted by spaces.
 func termsOf(text *transcript.SearchText) string {
+	if text.Words {
+		return wordTerms(text.Items[0].Text)
+	}
 	t := terms{seen: make(map[[termRunes]rune]bool, 4096), out: make([]byte, 0, 1<<14)}
 	for i := range text.Items {
 		t.addItem(transcript.Fold(text.Items[i].Text))
@@ -111,7 +146,15 @@ func queryOf(q *transcript.SearchQuery) (string, error) {
 	if len(list) == 0 {
 		return "", transcript.ErrNoIndex
 	}
-	return strings.Join(spread(list, maxTerms), " AND "), nil
+	query := strings.Join(spread(list, maxTerms), " AND ")
+	if words := q.WordList(); len(words) > 1 {
+		list = nil
+		for _, word := range words {
+			list = append(list, `"`+wordTerm(word)+`"`)
+		}
+		query = "(" + query + ") OR (" + strings.Join(spread(list, maxTerms), " AND ") + ")"
+	}
+	return query, nil
 }
 
 func firstRunes(s string, n int) string {

@@ -42,6 +42,10 @@ type SearchText struct {
 	// Same is set for an item that many exchanges bring alike, such as a system
 	// prompt: a text with the same key is kept once, and found once.
 	Same Key
+	// Words is set for a text that holds the words of a long item alone, each
+	// once, parted by spaces, so that a search for several of them finds it though
+	// they are in different parts.
+	Words bool
 }
 
 // MostExchanges is of how many exchanges a text may be at most: of the first

@@ -282,6 +282,35 @@ func TestFind_LongTexts(t *testing.T) {
 	}
 }
 
+// Words are found together however far apart they are in an item.
+func TestFind_WordsInDifferentPartsOfALongItem(t *testing.T) {
+	filler := func(word string) string { return strings.Repeat(word+" and so on, ", 8000) } // 100 KB and more
+	long := "alphaword " + filler("some") + " omegaword of it " + filler("more") + " Übermut"
+	db, _ := record(t, agent(4, func(i int) string {
+		return []string{"alphaword", long, "omegaword alphawords " + filler("other"), "Übermut"}[i]
+	})...)
+	readers := map[string]transcript.Reader{"scan": noIndex{db}}
+	if index(t, db) {
+		readers["index"] = db
+	}
+	for name, r := range readers {
+		for query, want := range map[string]int{"alphaword omegaword": 1, "omegaword ALPHAWORD": 1, "alphaword of": 1, "übermut alphaword omegaword": 1, "alphaword": 2, "omegaword": 2,
+			"alphaword omega": 0, "alphaword nowhere": 0, "alphawords omegaword other": 1} {
+			s := text(query)
+			s.Words = true
+			if got := places(find(t, r, s).Hits); len(got) != want {
+				t.Errorf("%s: %q is found at %v, want %d", name, query, got, want)
+			}
+		}
+		if got := places(find(t, r, text("and so on")).Hits); len(got) != 2 {
+			t.Errorf("%s: what is in each part of two items is found at %v", name, got)
+		}
+		if got := places(find(t, r, view.Search{}).Hits); len(got) != len(places(find(t, noIndex{db}, view.Search{}).Hits)) {
+			t.Errorf("%s: all items are %v", name, got)
+		}
+	}
+}
+
 func TestFind_BestFirst(t *testing.T) {
 	said := []string{"the parser is what it is: a parser", "parsers", "nothing", "unparseredly " + strings.Repeat("x ", 3000)}
 	db, _ := record(t, agent(len(said), func(i int) string { return said[i] })...)

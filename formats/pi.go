@@ -170,8 +170,9 @@ func (p *pi) assistant(m *piMessage, blocks []any, at time.Time) error {
 	case "error":
 		a.outcome, a.err = transcript.UpstreamReset, &transcript.Error{Type: "error", Message: m.Error}
 	}
-	if a.outcome != "" { // whatever came of it is not an answer
-		response["stop_reason"] = nil
+	if a.outcome != "" {
+		delete(response, "stop_reason")
+		a.empty = len(blocks) == 0
 	}
 	if err := p.answered(a); err != nil {
 		return err

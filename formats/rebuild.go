@@ -96,6 +96,7 @@ type answerTo struct {
 	response any    // the response object
 	ended    time.Time
 	outcome  transcript.Outcome // "" for ok
+	empty    bool               // of one that failed: nothing came
 	err      *transcript.Error
 }
 
@@ -130,8 +131,9 @@ func (r *rebuilding) answered(a answerTo) error {
 	c.RequestHeader["Content-Type"] = []string{"application/json"}
 	if a.outcome != "" {
 		c.Outcome, c.Error = a.outcome, a.err
-		if a.outcome == transcript.UpstreamReset {
-			c.Status = 0
+		c.Response = inMemory(response[:len(response)-1]) // as far as it came
+		if a.empty {
+			c.Response, c.Status = inMemory(nil), 0
 		}
 	}
 	return r.emit(c)

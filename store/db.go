@@ -21,6 +21,7 @@ var errReadOnly = errors.New("the database is open for reading only")
 // Options set how a database is opened. The zero Options are good defaults.
 type Options struct {
 	Memory int // bytes that the writer remembers of what was sent last; 0 for 12 MB
+	Cache  int // bytes that are kept unpacked for the next reader; 0 for 8 MB
 }
 
 func (o Options) memory() int {
@@ -85,6 +86,9 @@ func openWriter(path string, o Options) (_ *DB, err error) {
 	db, err := newDB(path, forReading)
 	if err != nil {
 		return nil, errors.Join(err, w.close())
+	}
+	if o.Cache > 0 {
+		db.cache.limit = o.Cache
 	}
 	db.w = w
 	w.use(db.codec, db.cache)

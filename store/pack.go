@@ -77,14 +77,14 @@ type codec struct {
 // newCodec: loose packs are compressed quickly, since they are merged soon,
 // full ones well.
 func newCodec() (*codec, error) {
-	encoder := func(level zstd.EncoderLevel) (*zstd.Encoder, error) {
-		return zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+	encoder := func(level zstd.EncoderLevel, window int) (*zstd.Encoder, error) {
+		return zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true))
 	}
-	quick, err := encoder(zstd.SpeedFastest)
+	quick, err := encoder(zstd.SpeedFastest, 256<<10)
 	if err != nil {
 		return nil, err
 	}
-	tight, err := encoder(zstd.SpeedDefault)
+	tight, err := encoder(zstd.SpeedDefault, 1<<20)
 	if err != nil {
 		return nil, err
 	}

@@ -123,6 +123,7 @@ func (b *bodyWriter) store(data []byte, lane int) error {
 	if len(b.ids) >= maxSegments {
 		return fmt.Errorf("more than %d segments", maxSegments)
 	}
+	resent := lane == pieces
 	if len(data) >= largeSegment {
 		lane = wholes
 	}
@@ -136,7 +137,9 @@ func (b *bodyWriter) store(data []byte, lane int) error {
 		return err
 	}
 	b.ids = append(b.ids, id)
-	b.before = w.known.remember(b.before, id, data)
+	if resent {
+		b.before = w.known.remember(b.before, id, data)
+	}
 	return nil
 }
 

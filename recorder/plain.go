@@ -27,6 +27,8 @@ type plainPool struct {
 	dialer *dialer
 	now    func() time.Time
 
+	writers sync.Pool // of *bufio.Writer
+
 	mu       sync.Mutex
 	idle     map[string][]*plainConn // by host
 	sweeping bool
@@ -36,7 +38,7 @@ type plainPool struct {
 const (
 	plainIdle  = 60 * time.Second // how long a connection is kept
 	plainHead  = 10 << 20         // largest head of an answer
-	plainRead  = 32 << 10         // what has come in is handed on at once
+	plainRead  = 16 << 10         // what has come in is handed on at once
 	plainWrite = 8 << 10
 )
 
@@ -50,7 +52,7 @@ type plainConn struct {
 	host  string
 	limit headLimit
 	in    *bufio.Reader
-	out   *bufio.Writer
+	pool  *plainPool
 	sent  atomic.Bool // the request has been written whole
 	cut   atomic.Bool
 	since time.Time
@@ -83,10 +85,9 @@ func (p *plainPool) dial(ctx context.Context, host string) (*plainConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &plainConn{upstreamConn: conn.(*upstreamConn), host: host}
+	c := &plainConn{upstreamConn: conn.(*upstreamConn), host: host, pool: p}
 	c.limit.Reader = c.upstreamConn
 	c.in = bufio.NewReaderSize(&c.limit, plainRead)
-	c.out = bufio.NewWriterSize(c.upstreamConn, plainWrite)
 	return c, nil
 }
 
@@ -184,10 +185,17 @@ func (c *plainConn) interrupt() {
 
 // write writes the request.
 func (c *plainConn) write(r *http.Request) error {
-	err := r.Write(c.out)
-	if err == nil {
-		err = c.out.Flush()
+	out, ok := c.pool.writers.Get().(*bufio.Writer)
+	if !ok {
+		out = bufio.NewWriterSize(nil, plainWrite)
 	}
+	out.Reset(c.upstreamConn)
+	err := r.Write(out)
+	if err == nil {
+		err = out.Flush()
+	}
+	out.Reset(nil)
+	c.pool.writers.Put(out)
 	c.sent.Store(err == nil)
 	return err
 }

@@ -100,8 +100,8 @@ func (p *pump) read() bool {
 	case buf := <-p.spent:
 		p.stage.buf = buf
 	default:
-		p.stage.grow(0)
 	}
+	p.stage.grow(0)
 	n, err := p.b.x.in.Body.Read(p.stage.room())
 	return p.took(n, err)
 }
@@ -145,7 +145,7 @@ func (p *pump) hand() bool {
 // drain takes what the client still sends of a body that the upstream does not
 // want: some clients read the answer only when they have sent everything.
 func (p *pump) drain() {
-	buf := p.stage.buffers.get(0)
+	buf := p.stage.buffers.get(pieceBytes)
 	for p.err == nil {
 		_, p.err = p.b.x.in.Body.Read(buf)
 	}

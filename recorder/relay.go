@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/textproto"
@@ -249,7 +250,7 @@ func (x *relay) readFirst() step {
 // deliverHeld sends a head alone that was waiting for a piece.
 func (x *relay) deliverHeld() step {
 	// The piece is being read behind the staged head, so the head moves.
-	x.stage.buf = append(x.p.buffers.get(0)[:0], x.stage.buf...)
+	x.stage.buf = append(x.p.buffers.get(int64(len(x.stage.buf)))[:0], x.stage.buf...)
 	return x.save(func(x *relay) step {
 		x.writeHead()
 		x.flush()
@@ -293,14 +294,8 @@ func (x *relay) gotPiece(n int, err error) step {
 
 // deliver hands the piece on that was read last.
 func (x *relay) deliver() step {
-	if len(x.piece) > 0 {
-		_, err := x.w.Write(x.piece)
-		if err == nil && (x.readErr != io.EOF || x.resp.ContentLength >= 0) {
-			err = x.flush() // else the server does, with the end of the chunks
-		}
-		if err != nil {
-			return x.clientGone()
-		}
+	if err := x.writePiece(); err != nil {
+		return x.clientGone()
 	}
 	switch x.readErr {
 	case nil:
@@ -311,6 +306,22 @@ func (x *relay) deliver() step {
 		x.abort = true
 	}
 	return x.close()
+}
+
+func (x *relay) writePiece() error {
+	if len(x.piece) == 0 {
+		return nil
+	}
+	var conn *clientConn
+	if len(x.piece) >= gatherFrom {
+		conn = clientOf(x.in)
+	}
+	conn.gather()
+	_, err := x.w.Write(x.piece)
+	if err == nil && (x.readErr != io.EOF || x.resp.ContentLength >= 0) {
+		err = x.flush() // else the server does, with the end of the chunks
+	}
+	return errors.Join(err, conn.release())
 }
 
 // outcome says how an answer ended whose last read gave err.

@@ -8,18 +8,26 @@ type stage struct {
 	buffers *bufferPool
 	buf     []byte
 	record  bool // whether there is still something to write for
+	filled  bool // the last piece took all its room
 }
 
 // endReserve is the room that is kept behind a piece for the frame that ends
 // the exchange.
 const endReserve = 512
 
-// minPiece is the least room that is worth a read.
-const minPiece = 4 << 10
+// minPiece is the least room that is worth a read, largePiece what there is where
+// much comes at once.
+const (
+	minPiece   = 4 << 10
+	largePiece = pieceBytes - frameHeaderBytes - endReserve
+)
 
 // grow sees to it that a piece of that size, and of minPiece at least, can be
 // read behind what waits.
 func (s *stage) grow(size int64) {
+	if s.filled && len(s.buf) == 0 {
+		size = max(size, largePiece)
+	}
 	need := int64(len(s.buf)) + max(size, minPiece) + frameHeaderBytes + endReserve
 	if s.buf != nil && int64(cap(s.buf)) >= need {
 		return
@@ -52,6 +60,7 @@ func (s *stage) room() []byte {
 // piece makes a frame of the first n bytes of room. It gives the piece, which
 // stays in place until the buffer is used for the next.
 func (s *stage) piece(kind byte, n int) []byte {
+	s.filled = n == len(s.room())
 	start := len(s.buf)
 	if !s.record {
 		return s.buf[start : start+n]

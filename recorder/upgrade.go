@@ -143,7 +143,7 @@ type clientError struct{ error }
 
 // copy moves bytes as they come, recording each piece before it is handed on.
 func (t *tunnel) copy(dst io.Writer, src io.Reader, kind byte) (int64, error) {
-	buf := t.p.buffers.get(0)
+	buf := t.p.buffers.get(pieceBytes)
 	defer t.p.buffers.put(buf)
 	var total int64
 	for {

@@ -16,6 +16,7 @@ const (
 	busyPerCore  = 100                   // exchanges a second for each processor from which on traffic goes first
 	bytesPerCore = 16 << 20              // or so many bytes a second
 	lookEvery    = 10 * time.Millisecond // how long they are counted for
+	lookMost     = 25 * lookEvery        // a longer count would hide traffic that has just begun
 	pauseMost    = 2 * time.Second       // the longest pause before the next group; the fuller the spool the shorter
 	fullAt       = 512 << 20             // bytes in the spool at which there are no more pauses
 )
@@ -58,8 +59,9 @@ func (p *Pace) wait(ctx context.Context) {
 	}
 }
 
-// look counts what has passed since the last look, unless that was just now. It
-// tells how many bytes wait in the spool.
+// look counts what has passed since the last look, unless that was just now. If
+// it was long ago, traffic counts as busy until the next look knows. It tells how
+// many bytes wait in the spool.
 func (p *Pace) look() (busy bool, waiting int64) {
 	s := p.stats()
 	p.mu.Lock()
@@ -68,7 +70,7 @@ func (p *Pace) look() (busy bool, waiting int64) {
 	if took := now.Sub(p.at); took >= lookEvery {
 		ended := s.Recorded + s.Lossy + s.Lost
 		cores := float64(runtime.GOMAXPROCS(0)) * took.Seconds()
-		p.busy = float64(ended-p.ended) > busyPerCore*cores || float64(s.Written-p.bytes) > bytesPerCore*cores
+		p.busy = took > lookMost || float64(ended-p.ended) > busyPerCore*cores || float64(s.Written-p.bytes) > bytesPerCore*cores
 		p.at, p.ended, p.bytes = now, ended, s.Written
 	}
 	return p.busy, s.BacklogBytes

@@ -90,3 +90,23 @@ func TestPace_EndsWithItsContext(t *testing.T) {
 		t.Errorf("went on looking %d times", f.looks)
 	}
 }
+
+func TestPace_DoesNotGoByTrafficOfLongAgo(t *testing.T) {
+	f := &traffic{perLook: 1000, until: 10}
+	p := f.pace()
+	p.at = p.at.Add(-time.Hour) // in which, on average, next to nothing passed
+	p.wait(t.Context())
+	if f.looks != 11 {
+		t.Errorf("went on after %d looks, want 11, when nothing passes any more", f.looks)
+	}
+}
+
+func TestPace_LooksAgainAfterALongTime(t *testing.T) {
+	f := &traffic{perLook: 1, until: 1000}
+	p := f.pace()
+	p.at = p.at.Add(-time.Hour)
+	p.wait(t.Context())
+	if f.looks != 2 {
+		t.Errorf("went on after %d looks at little traffic, want 2", f.looks)
+	}
+}

@@ -38,6 +38,7 @@ type session struct {
 	viewerAt  net.Listener
 	page      atomic.Pointer[http.Handler] // the viewer of the open database
 	failed    chan error
+	memory    context.CancelFunc // ends what keeps memory small
 }
 
 // serve records until it is told to stop.
@@ -74,7 +75,7 @@ func start(o *options, upstreams []recorder.Upstream, label string) (*session, e
 	if err != nil {
 		return nil, err
 	}
-	s := &session{options: o, upstreams: upstreams, path: path, log: workspace.Logger(o.stderr, o.logFormat), failed: make(chan error, 2)}
+	s := &session{options: o, upstreams: upstreams, path: path, log: workspace.Logger(o.stderr, o.logFormat), failed: make(chan error, 2), memory: func() {}}
 	if s.workspace, err = workspace.OpenSpool(path, s.log); err != nil {
 		return nil, err
 	}
@@ -82,11 +83,22 @@ func start(o *options, upstreams []recorder.Upstream, label string) (*session, e
 	if err := s.listen(label); err != nil {
 		return nil, errors.Join(err, s.workspace.Close(context.Background()))
 	}
+	s.keepSmall()
 	s.workspace.Start(func(db *store.DB) {
 		h := web.New(web.Options{Reader: db, AllowHosts: o.hosts, AllowOrigins: o.origins, Token: o.token, Log: s.log, Now: time.Now})
 		s.page.Store(&h)
 	})
 	return s, nil
+}
+
+// keepSmall keeps memory small, unless the user has said how it is to be kept.
+func (s *session) keepSmall() {
+	if s.options.getenv("GOGC") != "" {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.memory = cancel
+	go newMemory(s.workspace.Recording().Spool).run(ctx)
 }
 
 // openWithin is how long a start waits to learn that the database is of no
@@ -109,8 +121,8 @@ func (s *session) listen(label string) error {
 	if s.relay, err = s.newRelay(label); err != nil {
 		return errors.Join(err, s.proxyAt.Close())
 	}
-	s.proxy = &http.Server{Handler: s.relay, ErrorLog: quiet(s.log)}
-	go s.run(s.proxy, s.proxyAt)
+	s.proxy = &http.Server{ErrorLog: quiet(s.log)}
+	go s.failing(s.proxyAt, func() error { return s.relay.Serve(s.proxy, s.proxyAt) })
 	if s.options.web == "off" {
 		return nil
 	}
@@ -119,7 +131,7 @@ func (s *session) listen(label string) error {
 		return nil
 	}
 	s.viewer = &http.Server{Handler: http.HandlerFunc(s.serveViewer), ErrorLog: quiet(s.log), ReadHeaderTimeout: 10 * time.Second}
-	go s.run(s.viewer, s.viewerAt)
+	go s.failing(s.viewerAt, func() error { return s.viewer.Serve(s.viewerAt) })
 	return nil
 }
 
@@ -139,8 +151,8 @@ func (s *session) newRelay(label string) (*recorder.Proxy, error) {
 	return recorder.NewProxy(o)
 }
 
-func (s *session) run(server *http.Server, l net.Listener) {
-	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+func (s *session) failing(l net.Listener, serve func() error) {
+	if err := serve(); !errors.Is(err, http.ErrServerClosed) {
 		s.failed <- fmt.Errorf("serve %s: %w", l.Addr(), err)
 	}
 }
@@ -195,6 +207,7 @@ func (s *session) url() string {
 func (s *session) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
 	defer cancel()
+	s.memory()
 	if s.viewer != nil {
 		s.viewer.Close()
 	}

@@ -103,6 +103,11 @@ func OpenSpool(path string, log *slog.Logger) (*Workspace, error) {
 // saltBytes is the length of the salt of the fingerprints of credentials.
 const saltBytes = 32
 
+// keptUnpacked is how much of what was read is kept in memory: less than in a
+// program that only reads, since what reads most here is the search index, each
+// exchange once.
+const keptUnpacked = 2 << 20
+
 // rest is how long an exchange that has ended is left alone.
 const rest = 50 * time.Millisecond
 
@@ -247,7 +252,7 @@ func (w *Workspace) open() (*store.DB, error) {
 			w.log.Warn("close the database that was replaced", "error", err)
 		}
 	}
-	db, err := store.Open(w.path, store.Options{})
+	db, err := store.Open(w.path, store.Options{Cache: keptUnpacked})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"time"
+
+	"github.com/retake-debugger/retake/ingest"
+	"github.com/retake-debugger/retake/recorder"
+)
+
+// How much memory may be garbage before it is collected, in percent of what is
+// not: little while little is held and no traffic waits for the processor.
+const (
+	garbageCalm = 30
+	garbageBusy = 100
+
+	calmHeap     = 20 << 20 // what may be held at most for less than garbageBusy
+	calmGarbage  = 4 << 20  // less is not worth collecting
+	memoryEvery  = 100 * time.Millisecond
+	restedMemory = 5 * time.Second // so long after the last exchange memory goes back to the system
+)
+
+// memory keeps the memory of the process small.
+type memory struct {
+	spool  *recorder.Spool
+	pace   *ingest.Pace
+	live   []metrics.Sample
+	share  int       // of garbage, as set
+	seen   int64     // bytes in the spool's count
+	since  time.Time // when that changed last
+	rested bool      // memory has been given back since
+
+	collected chan struct{} // has a token when garbage was collected
+}
+
+func newMemory(s *recorder.Spool) *memory {
+	return &memory{spool: s, pace: ingest.NewPace(s), live: []metrics.Sample{{Name: "/gc/heap/live:bytes"}}, rested: true,
+		collected: make(chan struct{}, 1)}
+}
+
+func (m *memory) run(ctx context.Context) {
+	tick := time.NewTicker(memoryEvery)
+	defer tick.Stop()
+	m.arm(ctx)
+	for {
+		m.look(time.Now())
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		case <-m.collected: // if that comes often it should be looked at once
+		}
+	}
+}
+
+// arm tells when garbage is collected: an object that nobody holds is as well.
+func (m *memory) arm(ctx context.Context) {
+	type canary struct{ _ *byte } // a pointer: tiny objects without one share their memory
+	runtime.AddCleanup(new(canary), func(m *memory) {
+		select {
+		case m.collected <- struct{}{}:
+		default:
+		}
+		if ctx.Err() == nil {
+			m.arm(ctx)
+		}
+	}, m)
+}
+
+func (m *memory) look(now time.Time) {
+	metrics.Read(m.live)
+	if share := m.wanted(m.live[0].Value.Uint64(), m.pace.Busy()); share != m.share {
+		m.share = share
+		debug.SetGCPercent(share)
+	}
+	if m.done(m.spool.Stats(), now) {
+		debug.FreeOSMemory()
+	}
+}
+
+// wanted is the share of garbage for so many bytes that are none.
+func (m *memory) wanted(live uint64, busy bool) int {
+	if live >= calmHeap || busy {
+		return garbageBusy
+	}
+	return min(max(garbageCalm, int(100*calmGarbage/max(1, live))), garbageBusy)
+}
+
+// done says, once, that nothing has passed for a while and nothing waits.
+func (m *memory) done(s recorder.Stats, now time.Time) bool {
+	if s.Written != m.seen || s.Backlog > 0 || s.InFlight > 0 {
+		m.seen, m.since, m.rested = s.Written, now, false
+		return false
+	}
+	if m.rested || now.Sub(m.since) < restedMemory {
+		return false
+	}
+	m.rested = true
+	return true
+}

@@ -52,6 +52,7 @@ func main() {
 	if len(os.Args) > 1 {
 		if name, ok := strings.CutPrefix(os.Args[1], rolePrefix); ok {
 			exit(play(name, os.Args[2:]))
+			return
 		}
 	}
 	o, err := parse(os.Args[1:])

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -59,7 +61,7 @@ func serveProfiled(to, folder, cpu, heap string) error {
 	}
 	watched := make(chan error, 1)
 	go func() { watched <- watchHeap(ctx, heap) }()
-	err = serve(proxy)
+	err = serve(func(l net.Listener) error { return proxy.Serve(&http.Server{}, l) })
 	pprof.StopCPUProfile()
 	stop()
 	return errors.Join(err, file.Close(), <-watched)

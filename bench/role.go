@@ -29,13 +29,13 @@ var errArguments = errors.New("wrong arguments for this role")
 func play(role string, args []string) error {
 	switch {
 	case role == roleModel && len(args) == 0:
-		return serve(newModel())
+		return serve(handle(newModel()))
 	case role == roleReverseProxy && len(args) == 1:
 		h, err := newReverseProxy(args[0])
 		if err != nil {
 			return err
 		}
-		return serve(h)
+		return serve(handle(h))
 	case role == roleProfiled && len(args) == 4:
 		return serveProfiled(args[0], args[1], args[2], args[3])
 	case role == roleLoad && len(args) == 0:
@@ -44,14 +44,18 @@ func play(role string, args []string) error {
 	return errArguments
 }
 
+func handle(h http.Handler) func(net.Listener) error {
+	return func(l net.Listener) error { return http.Serve(l, h) }
+}
+
 // serve serves until standard input ends.
-func serve(h http.Handler) error {
+func serve(on func(net.Listener) error) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- http.Serve(l, h) }()
+	go func() { failed <- on(l) }()
 	fmt.Println(announcement + l.Addr().String())
 	ended := make(chan struct{})
 	go func() {

@@ -98,6 +98,7 @@ type reader struct {
 	nodes   []transcript.Node // of as many keys, if they are known already
 	history inputMark         // the end of the list that grows
 	cuts    []int
+	marks   []Mark
 }
 
 func newReader(d transcript.Dialect, w *Wire) *reader {

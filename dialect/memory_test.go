@@ -31,8 +31,51 @@ func checkRead(t *testing.T, m *Memory, d transcript.Dialect, w *Wire) {
 	if cuts := Split(d, w.Request); !slices.Equal(got.Cuts, cuts) {
 		t.Fatalf("%s cuts of %.2000s\nare %v, want %v", d, w.Request, got.Cuts, cuts)
 	}
+	checkMarks(t, got, w.Request)
 	if len(w.Request)%3 > 0 { // others are still in use when the next is read
 		m.Release(got)
+	}
+}
+
+// marked is what was seen of pieces of one length with one mark.
+type marked struct {
+	mark   Mark
+	length int
+}
+
+var seenMarks sync.Map // of all readings in this test: no mark may mean two things
+
+func checkMarks(t *testing.T, r *Reading, body []byte) {
+	t.Helper()
+	if len(r.Marks) != 0 && len(r.Marks) != len(r.Cuts) {
+		t.Fatalf("%d marks for %d pieces", len(r.Marks), len(r.Cuts))
+	}
+	start := 0
+	for i, m := range r.Marks {
+		piece := string(body[start:r.Cuts[i]])
+		start = r.Cuts[i]
+		if m == (Mark{}) {
+			continue
+		}
+		if before, seen := seenMarks.LoadOrStore(marked{m, len(piece)}, piece); seen && before != piece {
+			t.Fatalf("pieces with one mark differ:\n%.300q\n%.300q", before, piece)
+		}
+	}
+}
+
+func TestMarks_ComeAgainWithTheirPieces(t *testing.T) {
+	var m Memory
+	w := &Wire{Request: []byte(`{"messages":[{"role":"user","content":"a"},{"role":"user","content":"a"} ,` + "\n" + `{"role":"user","content":"b"}]}`)}
+	first, second := m.Read(transcript.Chat, w), m.Read(transcript.Chat, w)
+	if !slices.Equal(first.Marks, second.Marks) || len(first.Marks) != 5 {
+		t.Fatalf("marks %v, then %v", first.Marks, second.Marks)
+	}
+	var known []bool
+	for _, m := range first.Marks {
+		known = append(known, m != (Mark{}))
+	}
+	if want := []bool{false, true, true, false, false}; !slices.Equal(known, want) { // the beginning; two; more than a comma before it; the end
+		t.Errorf("marked %v, want %v", known, want)
 	}
 }
 

@@ -139,12 +139,19 @@ func (o *outline) value(name string) []byte {
 	return nil
 }
 
-// cuts gives what Split gives for the body.
-func (o *outline) cuts() []int {
-	var ends []int
-	cut := func(at int) bool {
+// cuts gives what Split gives for the body, and a mark for each piece.
+func (o *outline) cuts() (ends []int, marks []Mark) {
+	pieces := 1
+	for i := range o.members {
+		if n := len(o.members[i].list); n > 0 {
+			pieces += n + 1
+		}
+	}
+	pieces = min(pieces, maxSegments)
+	ends, marks = make([]int, 0, pieces), make([]Mark, 0, pieces)
+	cut := func(at int, m Mark) bool {
 		if len(ends) == 0 || at > ends[len(ends)-1] {
-			ends = append(ends, at)
+			ends, marks = append(ends, at), append(marks, m)
 		}
 		return len(ends) < maxSegments
 	}
@@ -153,13 +160,20 @@ func (o *outline) cuts() []int {
 			break
 		}
 	}
-	cut(len(o.body))
-	return ends
+	cut(len(o.body), Mark{})
+	return ends, marks
 }
 
-func cutList(list []element, cut func(int) bool) bool {
+func cutList(list []element, cut func(int, Mark) bool) bool {
 	for i, e := range list {
-		if i == 0 && !cut(e.start) || !cut(e.end) {
+		if i == 0 && !cut(e.start, Mark{}) {
+			return false
+		}
+		m := Mark{e.memo}
+		if i > 0 && e.start-list[i-1].end > 1 { // more than a comma before it
+			m = Mark{}
+		}
+		if !cut(e.end, m) {
 			return false
 		}
 	}

@@ -14,11 +14,18 @@ type Reading struct {
 	Keys []transcript.Key // transcript.Keys of the input
 	Cuts []int            // what Split gives for the request body
 
+	// Marks are of the pieces between the Cuts; there may be none.
+	Marks []Mark
+
 	// Nodes is the transcript.Chain of Keys.
 	Nodes []transcript.Node
 
 	input *input
 }
+
+// Mark stands for the bytes of a piece: two pieces of one length with the same
+// Mark are equal. The zero Mark says nothing.
+type Mark struct{ memo *memo }
 
 // Read gives what Decode and Split give, in one scan of the request. The Turn
 // shares memory with w's bodies and with m: nothing in it may be changed.
@@ -38,7 +45,7 @@ func (m *Memory) Read(d transcript.Dialect, w *Wire) *Reading {
 	} else {
 		nodes = append(nodes, transcript.Chain(nodes[n-1], r.keys[n:])...)
 	}
-	reading := &Reading{Turn: r.turn, Keys: r.keys, Cuts: r.cuts, Nodes: nodes}
+	reading := &Reading{Turn: r.turn, Keys: r.keys, Cuts: r.cuts, Marks: r.marks, Nodes: nodes}
 	if r.memory != nil {
 		reading.input = &input{memos: r.memos, history: r.history, items: r.turn.Input, keys: r.keys, nodes: nodes}
 	}
@@ -56,9 +63,6 @@ func (r *reader) request(read api) {
 		if skipSpace(body, end) < len(body) {
 			r.behind(len(body)-end, "request")
 		}
-		if r.memory != nil && len(body) == len(r.wire.Request) {
-			r.cuts = o.cuts()
-		}
 	} else {
 		r.memory = nil // what is mended is not worth it
 		v, _ := r.json(body, "request")
@@ -66,6 +70,9 @@ func (r *reader) request(read api) {
 	}
 	read.request(&o)
 	r.parameters(&o)
+	if r.memory != nil && len(body) == len(r.wire.Request) {
+		r.cuts, r.marks = o.cuts()
+	}
 }
 
 // parameters keeps the members that were not read into items.
@@ -130,7 +137,8 @@ func (r *reader) each(o *outline, name string, element, text func(v []byte, at s
 			before = r.memos[at+i]
 			continue
 		}
-		before, r.memos[at+i] = r.element(o.body, &m.list[i], before, s, i, read)
+		before, m.list[i].memo = r.element(o.body, &m.list[i], before, s, i, read)
+		r.memos[at+i] = m.list[i].memo
 	}
 	if grows {
 		r.history = inputMark{len(r.memos), len(r.turn.Input), len(r.keys)}

@@ -48,7 +48,7 @@ func (c *Committer) decode(capture *transcript.Capture) *decoded {
 	d.where = chainIndex(d.turn.Input)
 	d.settings = c.settings.of(d.turn.Input)
 	if e.Request.ContentEncoding == "" {
-		d.request.cuts = reading.Cuts
+		d.request.cuts, d.request.marks = reading.Cuts, reading.Marks
 	}
 	d.describe()
 	return d

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -28,7 +29,8 @@ type pieces struct {
 	source transcript.CapturedBody
 	body   []byte
 	cuts   []int
-	failed error // why the source could not be read to its end
+	marks  []dialect.Mark // of the segments, if they are known
+	failed error          // why the source could not be read to its end
 }
 
 // readPieces reads one side. What cannot be read is missing, and said.
@@ -66,7 +68,7 @@ func (p *pieces) read(b transcript.CapturedBody, m *transcript.Message) {
 // store stores the segments. It fails only for the store's own reasons.
 func (p *pieces) store(tx transcript.Tx, m *transcript.Message) (transcript.BodyID, error) {
 	if p.source == nil {
-		return tx.PutBody(p.inMemory())
+		return tx.PutPieces(p.inMemory())
 	}
 	return p.storeLarge(tx, m)
 }
@@ -104,17 +106,24 @@ func (p *pieces) storeLarge(tx transcript.Tx, m *transcript.Message) (transcript
 	return id, err
 }
 
-func (p *pieces) inMemory() iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
+func (p *pieces) inMemory() iter.Seq2[transcript.Piece, error] {
+	return func(yield func(transcript.Piece, error) bool) {
 		start := 0
-		for _, end := range p.cuts {
-			if end > start && !yield(p.body[start:end], nil) {
+		for i, end := range p.cuts {
+			if end == start {
+				continue
+			}
+			piece := transcript.Piece{Bytes: p.body[start:end]}
+			if i < len(p.marks) && p.marks[i] != (dialect.Mark{}) {
+				piece.Same = p.marks[i]
+			}
+			if !yield(piece, nil) {
 				return
 			}
 			start = end
 		}
 		if start < len(p.body) {
-			yield(p.body[start:], nil)
+			yield(transcript.Piece{Bytes: p.body[start:]}, nil)
 		}
 	}
 }

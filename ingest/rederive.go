@@ -209,6 +209,9 @@ func (d *draft) PutDerived(*transcript.Exchange, []transcript.CallRow, []transcr
 	return errDraft
 }
 func (d *draft) PutBody(iter.Seq2[[]byte, error]) (transcript.BodyID, error) { return 0, errDraft }
+func (d *draft) PutPieces(iter.Seq2[transcript.Piece, error]) (transcript.BodyID, error) {
+	return 0, errDraft
+}
 
 // PutClue keeps by what the exchange is to be found.
 func (d *draft) PutClue(value transcript.Key, _, at string) error {

@@ -3,6 +3,8 @@ package store
 import (
 	"bytes"
 	"hash/maphash"
+
+	"github.com/retake-debugger/retake/transcript"
 )
 
 // segmentOverhead is about what remembering a segment costs beside its bytes.
@@ -12,6 +14,7 @@ const segmentOverhead = 160
 type knownSegment struct {
 	id   segmentID
 	data []byte // nil once it is forgotten
+	same any    // transcript.Piece.Same of a piece with these bytes
 	hash uint64
 	used bool
 	next *knownSegment // the one that came after it last time
@@ -36,15 +39,15 @@ func (k *known) forget() {
 	clear(k.byHash)
 }
 
-// find gives the remembered segment of these bytes, or nil. before is the
+// find gives the remembered segment of a piece's bytes, or nil. before is the
 // segment that came before, if there is one.
-func (k *known) find(before *knownSegment, data []byte) *knownSegment {
-	if before != nil && before.next != nil && bytes.Equal(before.next.data, data) {
+func (k *known) find(before *knownSegment, p transcript.Piece) *knownSegment {
+	if before != nil && before.next != nil && before.next.is(p) {
 		before.next.used = true
 		return before.next
 	}
-	s := k.byHash[maphash.Bytes(k.seed, data)]
-	if s == nil || !bytes.Equal(s.data, data) {
+	s := k.byHash[maphash.Bytes(k.seed, p.Bytes)]
+	if s == nil || !s.is(p) {
 		return nil
 	}
 	s.used = true
@@ -54,18 +57,35 @@ func (k *known) find(before *knownSegment, data []byte) *knownSegment {
 	return s
 }
 
-// remember keeps a copy of data.
-func (k *known) remember(before *knownSegment, id segmentID, data []byte) *knownSegment {
-	if len(data) > k.limit/8 {
+// is tells whether a piece has the segment's bytes.
+func (s *knownSegment) is(p transcript.Piece) bool {
+	if len(s.data) != len(p.Bytes) {
+		return false
+	}
+	if p.Same != nil && s.same == p.Same {
+		return true
+	}
+	if !bytes.Equal(s.data, p.Bytes) {
+		return false
+	}
+	if p.Same != nil {
+		s.same = p.Same
+	}
+	return true
+}
+
+// remember keeps a copy of a piece.
+func (k *known) remember(before *knownSegment, id segmentID, p transcript.Piece) *knownSegment {
+	if len(p.Bytes) > k.limit/8 {
 		return nil
 	}
-	s := &knownSegment{id: id, data: bytes.Clone(data), hash: maphash.Bytes(k.seed, data)}
+	s := &knownSegment{id: id, data: bytes.Clone(p.Bytes), same: p.Same, hash: maphash.Bytes(k.seed, p.Bytes)}
 	if before != nil {
 		before.next = s
 	}
 	k.byHash[s.hash] = s
 	k.queue = append(k.queue, s)
-	k.size += len(data) + segmentOverhead
+	k.size += len(p.Bytes) + segmentOverhead
 	for k.size > k.limit {
 		k.evict()
 	}
@@ -85,5 +105,5 @@ func (k *known) evict() {
 	if k.byHash[s.hash] == s {
 		delete(k.byHash, s.hash)
 	}
-	s.data, s.next = nil, nil
+	s.data, s.same, s.next = nil, nil, nil
 }

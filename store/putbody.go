@@ -21,6 +21,17 @@ const (
 // PutBody stores the pieces of a body in order; equal pieces are stored once.
 // Memory grows with the number of pieces, not with their bytes.
 func (t *tx) PutBody(body iter.Seq2[[]byte, error]) (transcript.BodyID, error) {
+	return t.PutPieces(func(yield func(transcript.Piece, error) bool) {
+		for piece, err := range body {
+			if !yield(transcript.Piece{Bytes: piece}, err) {
+				return
+			}
+		}
+	})
+}
+
+// PutPieces does the same for pieces of which some are known to be the same.
+func (t *tx) PutPieces(body iter.Seq2[transcript.Piece, error]) (transcript.BodyID, error) {
 	if err := t.open(); err != nil {
 		return 0, err
 	}
@@ -51,20 +62,21 @@ type bodyWriter struct {
 	firstFresh [2]int64 // by lane
 }
 
-func (b *bodyWriter) add(piece []byte) error {
-	for len(piece) > maxPiece {
-		if err := b.addOne(piece[:maxPiece]); err != nil {
+func (b *bodyWriter) add(p transcript.Piece) error {
+	for len(p.Bytes) > maxPiece {
+		if err := b.addOne(transcript.Piece{Bytes: p.Bytes[:maxPiece]}); err != nil {
 			return err
 		}
-		piece = piece[maxPiece:]
+		p = transcript.Piece{Bytes: p.Bytes[maxPiece:]}
 	}
-	if len(piece) == 0 {
+	if len(p.Bytes) == 0 {
 		return nil
 	}
-	return b.addOne(piece)
+	return b.addOne(p)
 }
 
-func (b *bodyWriter) addOne(piece []byte) error {
+func (b *bodyWriter) addOne(p transcript.Piece) error {
+	piece := p.Bytes
 	b.size += int64(len(piece))
 	switch {
 	case len(b.ids) >= manyPieces:
@@ -81,7 +93,7 @@ func (b *bodyWriter) addOne(piece []byte) error {
 	if err := b.storeFirst(pieces); err != nil {
 		return err
 	}
-	return b.store(piece, pieces)
+	return b.store(p, pieces)
 }
 
 func (b *bodyWriter) storeFirst(lane int) error {
@@ -90,7 +102,7 @@ func (b *bodyWriter) storeFirst(lane int) error {
 	}
 	first := b.first
 	b.first = nil
-	return b.store(first, lane)
+	return b.store(transcript.Piece{Bytes: first}, lane)
 }
 
 func (b *bodyWriter) storeJoined() error {
@@ -98,7 +110,7 @@ func (b *bodyWriter) storeJoined() error {
 		return nil
 	}
 	for piece := range chunksOf(b.joined, maxPiece) {
-		if err := b.store(piece, pieces); err != nil {
+		if err := b.store(transcript.Piece{Bytes: piece}, pieces); err != nil {
 			return err
 		}
 	}
@@ -119,26 +131,26 @@ func chunksOf(data []byte, size int) iter.Seq[[]byte] {
 }
 
 // store finds the segment of these bytes or makes a new one.
-func (b *bodyWriter) store(data []byte, lane int) error {
+func (b *bodyWriter) store(p transcript.Piece, lane int) error {
 	if len(b.ids) >= maxSegments {
 		return fmt.Errorf("more than %d segments", maxSegments)
 	}
 	resent := lane == pieces
-	if len(data) >= largeSegment {
+	if len(p.Bytes) >= largeSegment {
 		lane = wholes
 	}
 	w := b.t.w
-	if s := w.known.find(b.before, data); s != nil {
+	if s := w.known.find(b.before, p); s != nil {
 		b.ids, b.before = append(b.ids, s.id), s
 		return nil
 	}
-	id, err := b.t.segment(data, lane)
+	id, err := b.t.segment(p.Bytes, lane)
 	if err != nil {
 		return err
 	}
 	b.ids = append(b.ids, id)
 	if resent {
-		b.before = w.known.remember(b.before, id, data)
+		b.before = w.known.remember(b.before, id, p)
 	}
 	return nil
 }

@@ -42,6 +42,13 @@ type Capture struct {
 	Response       CapturedBody
 }
 
+// Piece is one piece of a body. Same, if not nil, stands for its bytes: two pieces
+// of one length with the same Same are equal, and need not be compared.
+type Piece struct {
+	Bytes []byte
+	Same  any
+}
+
 // CapturedBody gives the wire bytes of one side, as often as asked for.
 type CapturedBody interface {
 	Size() int64
@@ -195,6 +202,8 @@ type Tx interface {
 	// PutBody stores the pieces of a body in order; equal pieces are stored
 	// once. The pieces may be reused after each step of the sequence.
 	PutBody(pieces iter.Seq2[[]byte, error]) (BodyID, error)
+	// PutPieces is PutBody for pieces of which it is known which are the same.
+	PutPieces(pieces iter.Seq2[Piece, error]) (BodyID, error)
 	// PutExchange stores a new exchange and sets its N.
 	PutExchange(e *Exchange) error
 	// RunByLabel gives the run of that label, making it if need be.

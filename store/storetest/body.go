@@ -147,6 +147,44 @@ func change(r *rand.Rand, all [][][]byte, i, round int) [][]byte {
 	return h
 }
 
+// Pieces that are known to be the same are stored like others.
+func bodyOfKnownPieces(t *testing.T, s transcript.Store) {
+	type mark struct{ name string }
+	a, b, c := &mark{"a"}, &mark{"b"}, &mark{"c"}
+	put := func(list ...transcript.Piece) (id transcript.BodyID) {
+		t.Helper()
+		var want []byte
+		update(t, s, func(tx transcript.Tx) (err error) {
+			id, err = tx.PutPieces(func(yield func(transcript.Piece, error) bool) {
+				for _, p := range list {
+					if !yield(p, nil) {
+						return
+					}
+				}
+			})
+			return err
+		})
+		for _, p := range list {
+			want = append(want, p.Bytes...)
+		}
+		if got, err := readBody(t.Context(), s, id); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%q instead of %q, %v", got, want, err)
+		}
+		return id
+	}
+	piece := func(text string, same any) transcript.Piece { return transcript.Piece{Bytes: []byte(text), Same: same} }
+	unknown := put(piece("[", nil), piece("one", nil), piece(",two", nil), piece("]", nil))
+	for range 3 {
+		if id := put(piece("[", nil), piece("one", a), piece(",two", b), piece("]", nil)); id != unknown {
+			t.Errorf("body %d is stored as %d when its pieces are known", unknown, id)
+		}
+	}
+	put(piece("[", nil), piece("one", a), piece(",one", a), piece(",two", b), piece("]", nil))
+	put(piece("[", nil), piece("two", b), piece(",one", a), piece("]", nil))
+	put(piece("[", nil), piece("one", a), piece(",six", c), piece("]", nil))
+	put(piece("[", nil), piece("one", nil), piece(",ten", nil), piece("]", nil))
+}
+
 func bodyNotFound(t *testing.T, s transcript.Store) {
 	for _, id := range []transcript.BodyID{-1, 1, 1 << 40} {
 		if _, err := s.Body(t.Context(), id); !errors.Is(err, transcript.ErrNotFound) {

@@ -49,6 +49,7 @@ func Run(t *testing.T, open func(t *testing.T) transcript.Store) {
 		{"Agents", agents},
 		{"Body_ComesBack", bodyComesBack},
 		{"Body_GrowingHistories", bodyHistories},
+		{"Body_OfKnownPieces", bodyOfKnownPieces},
 		{"Body_NotFound", bodyNotFound},
 		{"Body_ReadWhileWriting", bodyReadWhileWriting},
 		{"PutBody_SourceFails", bodySourceFails},

@@ -86,12 +86,12 @@ func (f FewShot) chosen(list []*beat) ([]*beat, error) {
 	var out, said []*beat
 	answer, first := 0, true
 	for _, b := range list {
-		switch {
-		case b.role == "system":
+		switch b.role {
+		case "system":
 			if f.System {
 				out = append(out, b)
 			}
-		case b.role == "user":
+		case "user":
 			if first {
 				out = append(out, b)
 			} else {

@@ -70,7 +70,7 @@ func pythonList(d *json.Decoder, out *strings.Builder, indent string, open json.
 	if !strings.HasSuffix(out.String()[max(0, out.Len()-1):], open.String()) {
 		out.WriteString(",\n" + indent)
 	}
-	out.WriteString(fmt.Sprint(end))
+	fmt.Fprint(out, end)
 	return nil
 }
 

@@ -157,7 +157,6 @@ func (s *Source) line() ([]byte, error) {
 	for {
 		part, err := s.Reader.ReadSlice('\n')
 		if len(line)+len(part) > mostLine {
-			line = nil
 			for err == bufio.ErrBufferFull {
 				_, err = s.Reader.ReadSlice('\n')
 			}

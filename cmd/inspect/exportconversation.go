@@ -51,12 +51,12 @@ func (x *exporting) conversation(e *transcript.Exchange) (*formats.Conversation,
 	}
 	if x.o.maxResult > 0 {
 		if n := c.Cut(x.o.maxResult); n > 0 {
-			fmt.Fprintf(x.app.err, "inspect: %s: %d long result%s cut to %d bytes\n", c.Ref, n, plural(n), x.o.maxResult)
+			fmt.Fprintf(x.err, "inspect: %s: %d long result%s cut to %d bytes\n", c.Ref, n, plural(n), x.o.maxResult)
 		}
 	}
 	if x.o.maxTokens > 0 {
 		if did := c.Fit(x.o.maxTokens); did != "" {
-			fmt.Fprintf(x.app.err, "inspect: %s: left out to fit into %d tokens: %s\n", c.Ref, x.o.maxTokens, did)
+			fmt.Fprintf(x.err, "inspect: %s: left out to fit into %d tokens: %s\n", c.Ref, x.o.maxTokens, did)
 		}
 	}
 	return c, nil
@@ -128,7 +128,7 @@ func request(write func(io.Writer, *formats.Request) error) func(*exporting, io.
 			out.Header = http.Header{}
 		}
 		for _, name := range r.Dropped {
-			fmt.Fprintf(x.app.err, "inspect: left out: header %s: its value is not stored\n", visible(name))
+			fmt.Fprintf(x.err, "inspect: left out: header %s: its value is not stored\n", visible(name))
 		}
 		return write(w, &out)
 	}

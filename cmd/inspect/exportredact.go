@@ -52,10 +52,10 @@ func (x *exporting) tellRedacted() error {
 	}
 	report := x.scrub.Report()
 	for _, r := range report {
-		fmt.Fprintf(x.app.err, "inspect: redacted: %s %s\n", r.Kind, r.Placeholder)
+		fmt.Fprintf(x.err, "inspect: redacted: %s %s\n", r.Kind, r.Placeholder)
 	}
 	if len(report) == 0 {
-		fmt.Fprintln(x.app.err, "inspect: redacted: nothing")
+		fmt.Fprintln(x.err, "inspect: redacted: nothing")
 	}
 	if x.o.vault == "" {
 		return nil

@@ -198,7 +198,7 @@ func (im *importing) file(path string) (*imported, error) {
 	n := slices.IndexFunc(list, func(i *formats.Importer) bool { return i.Name == im.format || im.format == "auto" && i.Fits(head) })
 	if n < 0 {
 		did.Format, did.Error = "unknown", "it is in no format that is known"
-		fmt.Fprintf(im.app.err, "inspect: %s: %s; --format names one\n", visible(path), did.Error)
+		fmt.Fprintf(im.err, "inspect: %s: %s; --format names one\n", visible(path), did.Error)
 		return did, nil
 	}
 	did.Format = list[n].Name
@@ -260,7 +260,7 @@ func (im *importing) source(path string, did *imported) (*formats.Source, []byte
 	s.Bad = func(number int64, err error) {
 		did.Bad++
 		im.bar.clear()
-		fmt.Fprintf(im.app.err, "inspect: %s:%d: %s\n", visible(path), number, visible(oneLine(err.Error())))
+		fmt.Fprintf(im.err, "inspect: %s:%d: %s\n", visible(path), number, visible(oneLine(err.Error())))
 	}
 	return s, head, nil
 }

@@ -2,9 +2,9 @@ package web
 
 import (
 	"errors"
-	"hash/fnv"
+	"fmt"
+	"hash"
 	"net/http"
-	"net/url"
 	"strconv"
 
 	"github.com/gin-gonic/gin"
@@ -17,14 +17,9 @@ const rowsShown = 100
 
 // listPage lists exchanges, newest first.
 type listPage struct {
-	layout
+	listing
 	Filter   transcript.Filter
 	Rows     []view.Row
-	Filtered bool
-	Paged    bool   // older ones, not the newest
-	Newest   string // where the first page is
-	Older    string // where the next page is, if there is one
-	Refresh  string // where the list is asked for again
 	Dialects []transcript.Dialect
 	Outcomes []transcript.Outcome
 }
@@ -41,35 +36,21 @@ func (s *server) list(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
-	p := newListPage(f, rows)
-	p.Lost = lostLine(err)
-	seen := state(rows)
-	if c.Query("seen") == seen {
-		c.Status(http.StatusNoContent)
-		return
-	}
-	if !p.Paged {
-		p.Live = true
-		p.Refresh = listURL(f, "seen", seen)
-	}
-	s.show(c, http.StatusOK, "list", p)
-}
-
-func newListPage(f transcript.Filter, rows []view.Row) *listPage {
 	p := &listPage{
-		layout: layout{Title: "Exchanges"}, Filter: f, Rows: rows, Paged: f.Before > 0,
-		Filtered: f.Dialect != "" || f.Outcome != "" || f.Model != "", Newest: listURL(f, "", ""),
+		listing: listing{layout: layout{Title: "Exchanges", Lost: lostLine(err)}, Kind: "exchanges", Path: "/exchanges", Paged: f.Before > 0,
+			Filtered: f.Dialect != "" || f.Outcome != "" || f.Model != ""}, Filter: f, Rows: rows[:min(len(rows), rowsShown)],
 		Dialects: []transcript.Dialect{transcript.Chat, transcript.Responses, transcript.Messages, transcript.Unknown},
 		Outcomes: []transcript.Outcome{
 			transcript.OK, transcript.HTTPError, transcript.StreamError, transcript.UpstreamReset, transcript.ClientDisconnect,
 			transcript.RecorderCrashed, transcript.RecorderStopped,
 		},
 	}
-	if len(rows) > rowsShown {
-		p.Rows = rows[:rowsShown]
-		p.Older = listURL(f, "before", strconv.FormatInt(p.Rows[rowsShown-1].N, 10))
-	}
-	return p
+	s.showList(c, &p.listing, p, func(name, v string) string { return listURL(f, name, v) }, len(rows) > rowsShown, oldest(p.Rows, func(r *view.Row) int64 { return r.N }), func(h hash.Hash) {
+		for i := range p.Rows {
+			r := &p.Rows[i]
+			fmt.Fprint(h, r.ID, r.Outcome, r.N, r.Model, r.Calls)
+		}
+	})
 }
 
 // lostLine says what a list leaves out.
@@ -93,25 +74,5 @@ func filterOf(c *gin.Context) (transcript.Filter, error) {
 }
 
 func listURL(f transcript.Filter, name, v string) string {
-	q := url.Values{}
-	for key, value := range map[string]string{"dialect": string(f.Dialect), "outcome": string(f.Outcome), "model": f.Model, name: v} {
-		if value != "" {
-			q.Set(key, value)
-		}
-	}
-	if len(q) == 0 {
-		return "/exchanges"
-	}
-	return "/exchanges?" + q.Encode()
-}
-
-// state changes when anything that the list shows may have changed.
-func state(rows []view.Row) string {
-	h := fnv.New64a()
-	for i := range rows {
-		r := &rows[i]
-		h.Write([]byte(r.ID + string(r.Outcome)))
-		h.Write([]byte(strconv.FormatInt(r.N, 36) + r.Model + strconv.Itoa(r.Calls)))
-	}
-	return strconv.FormatUint(h.Sum64(), 36)
+	return address("/exchanges", map[string]string{"dialect": string(f.Dialect), "outcome": string(f.Outcome), "model": f.Model, name: v})
 }

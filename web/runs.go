@@ -4,9 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
+	"hash"
 	"net/http"
-	"net/url"
 	"strconv"
 
 	"github.com/gin-gonic/gin"
@@ -15,16 +14,11 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// runsPage lists runs, newest first.
+// runsPage lists runs.
 type runsPage struct {
-	layout
-	Filter   transcript.RunFilter
-	Rows     []view.RunRow
-	Filtered bool
-	Paged    bool   // older ones, not the newest
-	Newest   string // where the first page is
-	Older    string // where the next page is, if there is one
-	Refresh  string // where the list is asked for again
+	listing
+	Filter transcript.RunFilter
+	Rows   []view.RunRow
 }
 
 func (s *server) runs(c *gin.Context) {
@@ -39,21 +33,13 @@ func (s *server) runs(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
-	p := &runsPage{layout: layout{Title: "Runs", Lost: lostLine(err)}, Filter: f, Rows: rows, Paged: f.Before > 0,
-		Filtered: f.Model != "" || f.Tag != "" || f.Tool != "", Newest: runsURL(f, "", "")}
-	if len(rows) > rowsShown {
-		p.Rows = rows[:rowsShown]
-		p.Older = runsURL(f, "before", strconv.FormatInt(p.Rows[rowsShown-1].N, 10))
-	}
-	seen := stateOfRuns(p.Rows)
-	if c.Query("seen") == seen {
-		c.Status(http.StatusNoContent)
-		return
-	}
-	if !p.Paged {
-		p.Live, p.Refresh = true, runsURL(f, "seen", seen)
-	}
-	s.show(c, http.StatusOK, "runs-page", p)
+	p := &runsPage{listing: listing{layout: layout{Title: "Runs", Lost: lostLine(err)}, Kind: "runs", Path: "/", Paged: f.Before > 0,
+		Filtered: f.Model != "" || f.Tag != "" || f.Tool != ""}, Filter: f, Rows: rows[:min(len(rows), rowsShown)]}
+	s.showList(c, &p.listing, p, func(name, v string) string { return runsURL(f, name, v) }, len(rows) > rowsShown, oldest(p.Rows, func(r *view.RunRow) int64 { return r.N }), func(h hash.Hash) {
+		if err := json.NewEncoder(h).Encode(p.Rows); err != nil {
+			fmt.Fprint(h, err)
+		}
+	})
 }
 
 // runFilterOf reads the filter words of a query, which are those of the commands.
@@ -68,25 +54,7 @@ func runFilterOf(c *gin.Context) (transcript.RunFilter, error) {
 }
 
 func runsURL(f transcript.RunFilter, name, v string) string {
-	q := url.Values{}
-	for key, value := range map[string]string{"model": f.Model, "tag": f.Tag, "tool": f.Tool, "dialect": string(f.Dialect), "outcome": string(f.Outcome), name: v} {
-		if value != "" {
-			q.Set(key, value)
-		}
-	}
-	if len(q) == 0 {
-		return "/"
-	}
-	return "/?" + q.Encode()
-}
-
-// stateOfRuns changes when anything that the list shows may have changed.
-func stateOfRuns(rows []view.RunRow) string {
-	h := fnv.New64a()
-	if err := json.NewEncoder(h).Encode(rows); err != nil {
-		fmt.Fprint(h, err)
-	}
-	return strconv.FormatUint(h.Sum64(), 36)
+	return address("/", map[string]string{"model": f.Model, "tag": f.Tag, "tool": f.Tool, "dialect": string(f.Dialect), "outcome": string(f.Outcome), name: v})
 }
 
 // apiRuns gives rows, newest first: ?model= ?tag= ?tool= ?before= ?limit=.

@@ -24,6 +24,8 @@ type Options struct {
 	Token string
 	// Prices is what tokens cost; nil for the built-in prices.
 	Prices *pricing.Table
+	// InFlight gives what is being recorded; nil if that is not known.
+	InFlight func() []*transcript.Capture
 	// Log gets what goes wrong; nil for nowhere.
 	Log *slog.Logger
 	// Now is the clock; times are shown in its zone. nil for the system's.
@@ -31,19 +33,20 @@ type Options struct {
 }
 
 type server struct {
-	reader transcript.Reader
-	prices *pricing.Table
-	log    *slog.Logger
-	now    func() time.Time
-	pages  *template.Template
-	assets map[string]asset
-	guard  *guard
+	reader   transcript.Reader
+	prices   *pricing.Table
+	inFlight func() []*transcript.Capture
+	log      *slog.Logger
+	now      func() time.Time
+	pages    *template.Template
+	assets   map[string]asset
+	guard    *guard
 }
 
 // New gives the handler that serves the pages. It answers GET and HEAD alone,
 // but for the login.
 func New(o Options) http.Handler {
-	s := &server{reader: o.Reader, prices: o.Prices, log: o.Log, now: o.Now, guard: newGuard(o), assets: readAssets()}
+	s := &server{reader: o.Reader, prices: o.Prices, inFlight: o.InFlight, log: o.Log, now: o.Now, guard: newGuard(o), assets: readAssets()}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -62,7 +65,7 @@ func (s *server) routes() http.Handler {
 	g := gin.New()
 	g.RedirectTrailingSlash = false
 	g.Use(s.rescue, s.headers, s.admit, s.authenticate)
-	g.NoRoute(func(c *gin.Context) { s.fail(c, http.StatusNotFound, "There is no such page.") })
+	g.NoRoute(s.short)
 	get := func(path string, h gin.HandlerFunc) {
 		g.GET(path, h)
 		g.HEAD(path, h)

@@ -40,7 +40,7 @@ func newWeb(a *app) *cobra.Command {
 				return fmt.Errorf("%w; --listen takes another address", err)
 			}
 			server := &http.Server{
-				Handler:           web.New(web.Options{Reader: db, Prices: prices, AllowHosts: hosts, Token: token, Log: log, Now: time.Now}),
+				Handler:           web.New(web.Options{Reader: db, Prices: prices, InFlight: a.capturesUnderWay, AllowHosts: hosts, Token: token, Log: log, Now: time.Now}),
 				ReadHeaderTimeout: 10 * time.Second,
 			}
 			fmt.Fprintf(a.err, "viewer: http://%s/\n", l.Addr())

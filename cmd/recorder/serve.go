@@ -18,6 +18,7 @@ import (
 	"github.com/retake-debugger/retake/cmd/internal/workspace"
 	"github.com/retake-debugger/retake/recorder"
 	"github.com/retake-debugger/retake/store"
+	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/web"
 )
 
@@ -85,7 +86,7 @@ func start(o *options, upstreams []recorder.Upstream, label string) (*session, e
 	}
 	s.keepSmall()
 	s.workspace.Start(func(db *store.DB) {
-		h := web.New(web.Options{Reader: db, AllowHosts: o.hosts, AllowOrigins: o.origins, Token: o.token, Log: s.log, Now: time.Now})
+		h := web.New(web.Options{Reader: db, InFlight: func() []*transcript.Capture { return inFlight(path) }, AllowHosts: o.hosts, AllowOrigins: o.origins, Token: o.token, Log: s.log, Now: time.Now})
 		s.page.Store(&h)
 	})
 	return s, nil
@@ -99,6 +100,13 @@ func (s *session) keepSmall() {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.memory = cancel
 	go newMemory(s.workspace.Recording().Spool).run(ctx)
+}
+
+// inFlight gives what recorders of this database have under way; what cannot be
+// read of that is shown when it has ended.
+func inFlight(db string) []*transcript.Capture {
+	list, _ := recorder.InFlight(workspace.SpoolDir(db))
+	return list
 }
 
 // openWithin is how long a start waits to learn that the database is of no

@@ -1,0 +1,96 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"hash"
+	"hash/fnv"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/retake-debugger/retake/view"
+)
+
+// listing is what the pages that list something have in common: newest first, a
+// page at a time, asked for again while it shows the newest.
+type listing struct {
+	layout
+	Kind     string // "runs" or "exchanges"
+	Path     string
+	Filtered bool
+	Paged    bool         // older ones, not the newest
+	Newest   string       // where the first page is
+	Older    string       // where the next page is, if there is one
+	Refresh  string       // where the list is asked for again
+	UnderWay []*view.Live // what is being recorded
+}
+
+// showList shows a list. url makes an address of its filter and one word more,
+// more says that there are rows behind the last one, of number oldest. Whoever
+// has seen all that state writes is told that nothing is new.
+func (s *server) showList(c *gin.Context, p *listing, page any, url func(name, value string) string, more bool, oldest int64, state func(hash.Hash)) {
+	p.Newest = url("", "")
+	if more {
+		p.Older = url("before", strconv.FormatInt(oldest, 10))
+	}
+	if !p.Paged {
+		var err error
+		if p.UnderWay, err = s.underWay(c.Request.Context()); err != nil {
+			s.failed(c, err)
+			return
+		}
+		h := fnv.New64a()
+		state(h)
+		for _, v := range p.UnderWay {
+			fmt.Fprint(h, v.ID, len(v.Entries), v.RunRef)
+		}
+		seen := strconv.FormatUint(h.Sum64(), 36)
+		if c.Query("seen") == seen {
+			c.Status(http.StatusNoContent)
+			return
+		}
+		p.Live, p.Refresh = true, url("seen", seen)
+	}
+	s.show(c, http.StatusOK, "list-page", page)
+}
+
+// oldest gives the number of the last row of a list.
+func oldest[T any](rows []T, number func(*T) int64) int64 {
+	if len(rows) == 0 {
+		return 0
+	}
+	return number(&rows[len(rows)-1])
+}
+
+// underWay reads what is being recorded.
+func (s *server) underWay(ctx context.Context) ([]*view.Live, error) {
+	if s.inFlight == nil {
+		return nil, nil
+	}
+	var list []*view.Live
+	for _, c := range s.inFlight() {
+		v, err := view.NewLive(ctx, s.reader, c, s.now())
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}
+
+// address adds the words of a query that say something to a path.
+func address(path string, words map[string]string) string {
+	q := url.Values{}
+	for name, value := range words {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if len(q) == 0 {
+		return path
+	}
+	return path + "?" + q.Encode()
+}

@@ -1,0 +1,41 @@
+package web
+
+import (
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/retake-debugger/retake/view"
+)
+
+// shortForm is a reference as the commands write it.
+var shortForm = regexp.MustCompile(`^(x[0-9]{1,18}|x:last(~[0-9]{1,9})?|t[0-9]{1,18}|(r[0-9]{1,18}|last(~[0-9]{1,9})?)(/a[0-9]{1,9})?(\.[0-9]{1,9})?)$`)
+
+// short leads from a reference as the commands write it to its page: /r1, /r1.2,
+// /r1/a2, /x:last.
+func (s *server) short(c *gin.Context) {
+	ref := strings.TrimPrefix(c.Request.URL.Path, "/")
+	if !shortForm.MatchString(ref) || c.Request.Method != http.MethodGet && c.Request.Method != http.MethodHead {
+		s.fail(c, http.StatusNotFound, "There is no such page.")
+		return
+	}
+	t, err := view.Locate(c.Request.Context(), s.reader, ref)
+	if err != nil {
+		s.failed(c, missing(err, "There is no "+ref+" here."))
+		return
+	}
+	if t.Run == nil {
+		c.Redirect(http.StatusFound, exchangeURL(t.Exchange.N))
+		return
+	}
+	to := runURL(t.Run.N, t.Agent, 0)
+	if t.Step > 0 {
+		to = runURL(t.Run.N, t.Agent, (t.Step-1)/stepsShown*stepsShown) + "#" + view.Ref(t.Exchange.N)
+	}
+	c.Redirect(http.StatusFound, to)
+}
+
+func exchangeURL(n int64) string { return "/x/" + strconv.FormatInt(n, 10) }

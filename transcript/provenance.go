@@ -21,34 +21,17 @@ type Provenance struct {
 
 // Compare tells, for a step against the history before it, what is new, kept,
 // rewritten and dropped: in the order of the step, what was dropped where it
-// would stand. Items are the same if their keys are; it costs what is between the
-// first and the last difference, that squared at most where little is alike,
-// and no more than mostCompared of either side are held against each other.
+// would stand. Items are the same if their keys are, see Align.
 func Compare(before, now []Item) []Provenance {
 	a, b := itemKeys(before), itemKeys(now)
-	start := 0
-	for start < len(a) && start < len(b) && a[start] == b[start] {
-		start++
+	p := comparison{before: before, now: now, list: make([]Provenance, 0, len(b)+8)}
+	i, k := 0, 0
+	for _, m := range Align(a, b) {
+		p.differ(i, m[0], k, m[1])
+		p.list = append(p.list, Provenance{m[1], m[0], Kept})
+		i, k = m[0]+1, m[1]+1
 	}
-	end := 0
-	for end < len(a)-start && end < len(b)-start && a[len(a)-1-end] == b[len(b)-1-end] {
-		end++
-	}
-	list := make([]Provenance, 0, len(b)+8)
-	for i := range start {
-		list = append(list, Provenance{i, i, Kept})
-	}
-	p := comparison{before: before, now: now, list: list}
-	i, k := start, start
-	for _, m := range alike(a[start:len(a)-end], b[start:len(b)-end]) {
-		p.differ(i, start+m[0], k, start+m[1])
-		p.list = append(p.list, Provenance{start + m[1], start + m[0], Kept})
-		i, k = start+m[0]+1, start+m[1]+1
-	}
-	p.differ(i, len(a)-end, k, len(b)-end)
-	for n := end; n > 0; n-- {
-		p.list = append(p.list, Provenance{len(b) - n, len(a) - n, Kept})
-	}
+	p.differ(i, len(a), k, len(b))
 	return p.list
 }
 
@@ -72,7 +55,7 @@ type comparison struct {
 func (c *comparison) differ(i, iEnd, k, kEnd int) {
 	for k < kEnd {
 		was := -1
-		for n := i; n < iEnd && was < 0; n++ {
+		for n := i; n < min(iEnd, i+mostCompared) && was < 0; n++ {
 			if replaces(&c.before[n], &c.now[k]) {
 				was = n
 			}
@@ -108,36 +91,5 @@ func replaces(was, now *Item) bool {
 	return true
 }
 
-// mostCompared bounds how many items of either side are held against each other.
+// mostCompared bounds how many items are looked at for the one that another replaces.
 const mostCompared = 2000
-
-// alike finds the longest common subsequence, as pairs of indexes.
-func alike(a, b []Key) [][2]int {
-	if len(a) == 0 || len(b) == 0 || len(a) > mostCompared || len(b) > mostCompared {
-		return nil
-	}
-	width := len(b) + 1
-	length := make([]uint16, (len(a)+1)*width)
-	for i := len(a) - 1; i >= 0; i-- {
-		for k := len(b) - 1; k >= 0; k-- {
-			if a[i] == b[k] {
-				length[i*width+k] = length[(i+1)*width+k+1] + 1
-			} else {
-				length[i*width+k] = max(length[(i+1)*width+k], length[i*width+k+1])
-			}
-		}
-	}
-	var pairs [][2]int
-	for i, k := 0, 0; i < len(a) && k < len(b); {
-		switch {
-		case a[i] == b[k]:
-			pairs = append(pairs, [2]int{i, k})
-			i, k = i+1, k+1
-		case length[(i+1)*width+k] >= length[i*width+k+1]:
-			i++
-		default:
-			k++
-		}
-	}
-	return pairs
-}

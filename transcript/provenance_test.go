@@ -2,6 +2,7 @@ package transcript_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -122,5 +123,24 @@ func TestSettings_AlikeWhatChangesByItself(t *testing.T) {
 	}
 	if a, b := system("", "f", "g"), system("", "g", "f"); a != b || a == system("", "f") {
 		t.Error("tools count by their names, in any order")
+	}
+}
+
+// A history that is longer than anybody reads is still aligned: two items that
+// were rewritten far from each other leave those between them kept.
+func TestCompare_OfALongHistory(t *testing.T) {
+	const n = 6000
+	before := make([]transcript.Item, n)
+	for i := range before {
+		before[i] = transcript.Item{Kind: transcript.MessageItem, Role: "user", Text: fmt.Sprint("line ", i)}
+	}
+	now := slices.Clone(before)
+	now[1].Text, now[n-2].Text = "changed", "changed too"
+	count := map[transcript.Origin]int{}
+	for _, p := range transcript.Compare(before, now) {
+		count[p.Origin]++
+	}
+	if count[transcript.Kept] != n-2 || count[transcript.Rewritten] != 2 || len(count) != 2 {
+		t.Errorf("%v, want %d kept and 2 rewritten", count, n-2)
 	}
 }

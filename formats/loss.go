@@ -9,6 +9,9 @@ type Losses struct {
 	order []string
 }
 
+// Add counts a loss of somebody else's.
+func (l *Losses) Add(what string) { l.add(what) }
+
 func (l *Losses) add(what string) { l.addMany(what, 1) }
 
 func (l *Losses) addMany(what string, n int) {

@@ -142,7 +142,8 @@ func assigned(text string, list []Secret) []Secret {
 		for end < len(text) && end-start < 4096 && !strings.ContainsRune(" \t\r\n\"'`,;<>(){}[]\\&|", rune(text[end])) {
 			end++
 		}
-		if isSecretValue(name, text[start:end]) {
+		called := end < len(text) && (text[end] == '(' || text[end] == '[')
+		if !called && isSecretValue(name, text[start:end]) {
 			list = append(list, Secret{start, end, "secret"})
 			at = end - 1
 		}

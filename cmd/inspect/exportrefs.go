@@ -140,7 +140,7 @@ func (x *exporting) leavesOf(run string, passes func(*transcript.Exchange) bool)
 		replay[t.Exchange] = true
 	}
 	var steps []*transcript.Exchange
-	continued, runs := map[string]bool{}, map[string]bool{}
+	continued, runs := map[string]int{}, map[string]bool{}
 	for e, err := range x.reader.Exchanges(x.ctx, transcript.Filter{Run: run, Oldest: true}) {
 		if err != nil {
 			if err := x.errors.take("", err); err != nil {
@@ -156,12 +156,16 @@ func (x *exporting) leavesOf(run string, passes func(*transcript.Exchange) bool)
 		}
 		steps = append(steps, e)
 		if goesOn(&e.Link) {
-			continued[e.Link.Parent] = true
+			continued[e.Link.Parent]++
 		}
 	}
 	var out []*transcript.Exchange
 	for _, e := range steps {
-		if !continued[e.ID] && runs[e.Link.Run] {
+		switch failed := e.Outcome != transcript.OK || !e.Complete; {
+		case continued[e.ID] > 0 || !runs[e.Link.Run]:
+		case failed && goesOn(&e.Link) && continued[e.Link.Parent] > 1: // the conversation went on without it
+			x.lost.Add("branches that failed")
+		default:
 			out = append(out, e)
 		}
 	}

@@ -76,13 +76,29 @@ func (r *Run) judge(ctx context.Context, reader transcript.Reader, cost func(*tr
 			}
 		}
 	}
-	for a := range r.reading.inAdvance(decoded) {
-		if err := j.step(a); err != nil && lost(err) == "" {
-			return err
+	type prepared struct {
+		step *lint.Step
+		err  error
+	}
+	steps := ahead(func(yield func(prepared) bool) { // beside the judge
+		for a := range r.reading.inAdvance(decoded) {
+			step, err := j.prepare(a)
+			if err != nil && lost(err) != "" {
+				continue
+			}
+			if !yield(prepared{step, err}) || err != nil {
+				return
+			}
+		}
+	})
+	for s := range steps {
+		if s.err != nil {
+			return s.err
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		j.judge.Step(*s.step)
 	}
 	r.Lint = j.judge.Findings()
 	return nil
@@ -107,19 +123,20 @@ type judging struct {
 	continued map[string]bool // exchanges whose whole history some step was judged behind
 }
 
-func (j *judging) step(a answered) error {
+// prepare reads what a step is judged by.
+func (j *judging) prepare(a answered) (*lint.Step, error) {
 	e := a.exchange
 	request, err := j.read(e)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if a.err != nil {
-		return a.err
+		return nil, a.err
 	}
 	turn := new(transcript.Turn)
 	*turn = *a.turn
 	turn.Model, turn.PreviousID, turn.Parameters = e.Model, request.previous, request.parameters
-	s := lint.Step{Exchange: e, Turn: turn}
+	s := &lint.Step{Exchange: e, Turn: turn}
 	parent := j.run.exchanges[e.Link.Parent]
 	if s.New = j.continues(e, parent); s.New {
 		s.Settings = j.settings(request)
@@ -128,9 +145,8 @@ func (j *judging) step(a answered) error {
 	} else {
 		turn.Input = j.items(request)
 	}
-	j.judge.Step(s)
 	j.judged[e.ID] = true
-	return nil
+	return s, nil
 }
 
 // continues tells whether a step need only be read behind the input of the one

@@ -105,7 +105,8 @@ func commits(b *testing.B, group int, next func() []*transcript.Capture, db *sto
 }
 
 // processTime is the CPU time of the whole process: garbage collection and the
-// store's checkpoints are in it.
+// store's checkpoints, beside the commits, are in it. The search index is not: it
+// is made behind them (BenchmarkIndex).
 func processTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -135,6 +135,7 @@ func (t *tx) PutCall(c transcript.CallRow) error {
 		return fmt.Errorf("store call: %w", err)
 	}
 	t.w.lookup.add(t.w.lookup.key(findCall, c.Key[:]), id)
+	t.w.open.put(c, id, t.latest)
 	for _, r := range c.Results {
 		if err := t.PutResult(c.Exchange, c.At, r); err != nil {
 			return err
@@ -150,9 +151,17 @@ func (t *tx) PutResult(exchange, at string, r transcript.ResultRow) error {
 	if err := t.open(); err != nil {
 		return err
 	}
-	res, err := t.st.exec(`INSERT OR REPLACE INTO result (call, exchange, at, found_by, latency, is_error)
-		SELECT id, ?, ?, ?, ?, ? FROM call WHERE exchange = ? AND at = ? LIMIT 1`,
-		idOrEmpty(r.Exchange), r.At, r.By, r.LatencyMS, r.IsError, idOrEmpty(exchange), at)
+	const insert = "INSERT OR REPLACE INTO result (call, exchange, at, found_by, latency, is_error) "
+	id, known := t.w.open.id(exchange, at)
+	t.w.open.drop(exchange)
+	var res sql.Result
+	var err error
+	if known {
+		res, err = t.st.exec(insert+"VALUES (?, ?, ?, ?, ?, ?)", id, idOrEmpty(r.Exchange), r.At, r.By, r.LatencyMS, r.IsError)
+	} else {
+		res, err = t.st.exec(insert+"SELECT id, ?, ?, ?, ?, ? FROM call WHERE exchange = ? AND at = ? LIMIT 1",
+			idOrEmpty(r.Exchange), r.At, r.By, r.LatencyMS, r.IsError, idOrEmpty(exchange), at)
+	}
 	stored := int64(0)
 	if err == nil {
 		stored, err = res.RowsAffected()

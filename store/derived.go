@@ -127,6 +127,7 @@ func sameCall(a, b transcript.CallRow) bool {
 
 // deleteCalls deletes the calls of an answer with their results.
 func (t *tx) deleteCalls(exchange string) error {
+	t.w.open.drop(exchange)
 	type found struct{ id, key int64 }
 	var list []found
 	err := t.st.rows(context.Background(), "SELECT id, key FROM call WHERE exchange = ?", []any{idOrEmpty(exchange)}, func(row *sql.Rows) error {

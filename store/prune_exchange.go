@@ -55,6 +55,7 @@ func (t *tx) removeExchange(n int64) (from member, known bool, err error) {
 }
 
 func (t *tx) removeCalls(exchange any) error {
+	t.w.open.drop(unpackID(exchange))
 	keys := map[int64][]byte{}
 	err := t.st.rows(context.Background(), "SELECT id, key FROM call WHERE exchange = ?", []any{exchange}, func(row *sql.Rows) error {
 		var id int64

@@ -16,6 +16,7 @@ type tx struct {
 	w      *writer
 	done   bool
 	stored map[string]int64 // the numbers of the exchanges that it has stored
+	latest string           // the last of them
 }
 
 var _ transcript.Tx = (*tx)(nil)
@@ -81,7 +82,7 @@ func (t *tx) PutExchange(e *transcript.Exchange) error {
 	if t.stored == nil {
 		t.stored = map[string]int64{}
 	}
-	t.stored[e.ID] = e.N
+	t.stored[e.ID], t.latest = e.N, e.ID
 	for _, k := range t.w.lookup.ofExchange(e) {
 		t.w.lookup.add(k.key, e.N)
 	}

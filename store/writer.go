@@ -27,6 +27,7 @@ type writer struct {
 	lookup  *lookup
 	known   *known
 	recent  *recent
+	open    openCalls
 	headers *headerSets
 	models  map[modelKey]int64
 	scratch []byte
@@ -127,6 +128,7 @@ func (w *writer) load() error {
 			w.forget()
 		}
 		w.state, w.version, w.stale = s, version, false
+		w.open.forget() // they may have results by now
 	}
 	w.state.changed = false
 	w.lookup.load(w.state.salt)
@@ -160,6 +162,7 @@ func (w *writer) flush() error {
 func (w *writer) forget() {
 	w.known.forget()
 	w.recent.forget()
+	w.open.forget()
 	w.headers.forget()
 	clear(w.models)
 	w.stale = true

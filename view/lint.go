@@ -76,29 +76,13 @@ func (r *Run) judge(ctx context.Context, reader transcript.Reader, cost func(*tr
 			}
 		}
 	}
-	type prepared struct {
-		step *lint.Step
-		err  error
-	}
-	steps := ahead(func(yield func(prepared) bool) { // beside the judge
-		for a := range r.reading.inAdvance(decoded) {
-			step, err := j.prepare(a)
-			if err != nil && lost(err) != "" {
-				continue
-			}
-			if !yield(prepared{step, err}) || err != nil {
-				return
-			}
-		}
-	})
-	for s := range steps {
-		if s.err != nil {
-			return s.err
+	for a := range r.reading.inAdvance(decoded) {
+		if err := j.step(a); err != nil && lost(err) == "" {
+			return err
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		j.judge.Step(*s.step)
 	}
 	r.Lint = j.judge.Findings()
 	return nil
@@ -123,20 +107,19 @@ type judging struct {
 	continued map[string]bool // exchanges whose whole history some step was judged behind
 }
 
-// prepare reads what a step is judged by.
-func (j *judging) prepare(a answered) (*lint.Step, error) {
+func (j *judging) step(a answered) error {
 	e := a.exchange
 	request, err := j.read(e)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if a.err != nil {
-		return nil, a.err
+		return a.err
 	}
 	turn := new(transcript.Turn)
 	*turn = *a.turn
 	turn.Model, turn.PreviousID, turn.Parameters = e.Model, request.previous, request.parameters
-	s := &lint.Step{Exchange: e, Turn: turn}
+	s := lint.Step{Exchange: e, Turn: turn}
 	parent := j.run.exchanges[e.Link.Parent]
 	if s.New = j.continues(e, parent); s.New {
 		s.Settings = j.settings(request)
@@ -145,8 +128,9 @@ func (j *judging) prepare(a answered) (*lint.Step, error) {
 	} else {
 		turn.Input = j.items(request)
 	}
+	j.judge.Step(s)
 	j.judged[e.ID] = true
-	return s, nil
+	return nil
 }
 
 // continues tells whether a step need only be read behind the input of the one

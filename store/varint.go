@@ -30,17 +30,6 @@ func (v *varints) int() int64 {
 	return x
 }
 
-// skip passes over a number.
-func (v *varints) skip() {
-	for i := range min(len(v.b), binary.MaxVarintLen64) {
-		if v.b[i] < 0x80 {
-			v.b = v.b[i+1:]
-			return
-		}
-	}
-	v.bad, v.b = true, nil
-}
-
 // bytes reads a length and as many bytes; they are not copied.
 func (v *varints) bytes() []byte {
 	n := v.uint(uint64(len(v.b)))

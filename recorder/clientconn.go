@@ -46,9 +46,10 @@ type clientConn struct {
 const gatherFrom = 2 << 10
 
 // clientOf gives the connection that a request came in on, nil unless it is a
-// clientConn which nobody else uses meanwhile.
+// clientConn which nobody else uses meanwhile: net/http writes the 100 that an
+// Expect asks for as the body is read, which may be beside an answer.
 func clientOf(r *http.Request) *clientConn {
-	if r.ProtoMajor != 1 {
+	if r.ProtoMajor != 1 || r.Header["Expect"] != nil {
 		return nil
 	}
 	c, _ := r.Context().Value(clientKey{}).(*clientConn)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -110,5 +111,42 @@ func TestWaterfall_TellsWhenSubAgentsWorked(t *testing.T) {
 	}
 	if want := "tools Task 100+100; agent r1/a2, r1/a3 200+300; tools Task 500+200; agent r1/a4 700+300; tools Task 1000+0"; strings.Join(got, "; ") != want {
 		t.Errorf("%s\nwant %s", strings.Join(got, "; "), want)
+	}
+}
+
+// A replay of the end of a run is a branch: it is no step of the run, takes none of
+// its time, and its calls do not count.
+func TestReplays_AreNoPartOfWhatARunComesTo(t *testing.T) {
+	captures := cutAndAgain()
+	db, _ := caseRuns(t, captures[1:]...)
+	replay := streamed(caseCapture(9, time.Hour, "/v1/chat/completions",
+		askWeather+`,{"role":"assistant","content":null,"tool_calls":[{"id":"call_again","type":"function","function":{"name":"weather","arguments":"{}"}}]},{"role":"tool","tool_call_id":"call_again","content":"rain"},{"role":"assistant","content":"It rains"},{"role":"user","content":"And now?"}]}`,
+		fmt.Sprintf(callChunk, "call_replay")+callsEnd))
+	if _, err := ingest.Commit(t.Context(), db, []*transcript.Capture{replay}); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Update(t.Context(), func(tx transcript.Tx) error {
+		return tx.PutTake(&transcript.Take{ID: "0190b000-0000-7000-8000-000000000001", Origin: captures[2].ID, Exchange: replay.ID, Edits: "[]", CreatedAt: caseStart})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	run, err := db.RunN(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := NewRun(t.Context(), db, run, caseStart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls, err := v.Calls(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent, w := v.Agents[0], v.Waterfall()
+	if v.Takes != 1 || len(agent.Steps) != 2 || len(agent.Branches) != 1 || v.Counts.Steps != 2 || v.Counts.Calls != 1 || len(calls) != 1 {
+		t.Errorf("%d takes, %d steps, %d branches, counts %+v, %d calls", v.Takes, len(agent.Steps), len(agent.Branches), v.Counts, len(calls))
+	}
+	if w.DurationMS != 5100 || len(w.Bars) != 3 {
+		t.Errorf("%v ms, bars %+v", w.DurationMS, w.Bars)
 	}
 }

@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
 
@@ -34,29 +32,16 @@ Exit status: 0 nothing broke, 1 something did, 2 wrong usage, 3 not found.`,
 	}
 }
 
-// wholeRun reads the run that a reference means, priced.
-func (a *app) wholeRun(ctx context.Context, r transcript.Reader, ref string) (*view.Run, error) {
-	run, err := a.resolveRun(ctx, r, ref)
-	if err != nil {
-		return nil, err
-	}
-	return view.NewRun(ctx, r, run, time.Now())
-}
-
 func (a *app) cache(ctx context.Context, ref string) error {
 	table, err := a.prices()
 	if err != nil {
 		return err
 	}
-	db, err := a.open()
+	db, run, err := a.openRun(ctx, ref)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	run, err := a.wholeRun(ctx, db, ref)
-	if err != nil {
-		return err
-	}
 	c, err := run.Cache(ctx, db, table)
 	if err != nil {
 		return err

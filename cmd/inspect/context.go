@@ -33,15 +33,11 @@ Exit status: 0 fine, 2 wrong usage, 3 not found.`,
 }
 
 func (a *app) context(ctx context.Context, ref string) error {
-	db, err := a.open()
+	db, run, err := a.openRun(ctx, ref)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	run, err := a.wholeRun(ctx, db, ref)
-	if err != nil {
-		return err
-	}
 	w, err := run.Window(ctx, db)
 	switch {
 	case err != nil:

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 
+	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -31,6 +33,23 @@ func (a *app) resolve(ctx context.Context, r transcript.Reader, ref string) (*tr
 func (a *app) resolveRun(ctx context.Context, r transcript.Reader, ref string) (*transcript.Run, error) {
 	run, err := view.ResolveRun(ctx, r, ref)
 	return run, whatIsMissing(err, ref)
+}
+
+// openRun opens the database and reads the run that ref means. Without an error the
+// database is the caller's to close.
+func (a *app) openRun(ctx context.Context, ref string) (*store.DB, *view.Run, error) {
+	db, err := a.open()
+	if err != nil {
+		return nil, nil, err
+	}
+	run, err := a.resolveRun(ctx, db, ref)
+	if err == nil {
+		var whole *view.Run
+		if whole, err = view.NewRun(ctx, db, run, time.Now()); err == nil {
+			return db, whole, nil
+		}
+	}
+	return nil, nil, errors.Join(err, db.Close())
 }
 
 // locate finds what ref means.

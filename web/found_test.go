@@ -59,7 +59,7 @@ func TestAPI_GivesCosts(t *testing.T) {
 			}
 		}
 		var v any
-		if err := json.Unmarshal([]byte(ask(h, "GET", path).Body.String()), &v); err != nil {
+		if err := json.Unmarshal(ask(h, "GET", path).Body.Bytes(), &v); err != nil {
 			t.Fatal(path, err)
 		}
 		if look(v); !found {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -133,5 +134,22 @@ func empty(t *testing.T, path string) {
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// What programs read is one JSON document, without colours, also of nothing.
+func TestJSON_IsOneDocument(t *testing.T) { // D-CLI-01
+	filled, none := seeded(t, "run.txtar"), filepath.Join(t.TempDir(), "t.db")
+	empty(t, none)
+	for db, commands := range map[string][]string{
+		filled: {"ls", "ls -x", "show", "show x1", "tree", "calls", "lint", "timing", "context", "cache", "stats", "diff r1.1 r1.2", "compare r1 r1", "search parser", "doctor", "verify"},
+		none:   {"ls", "ls -x", "stats", "search parser", "doctor", "verify", "calls --id zzz"},
+	} {
+		for _, c := range commands {
+			_, out, errs := invoke(t, map[string]string{"RETAKE_DB": db}, append(strings.Fields(c), "--json")...)
+			if !json.Valid([]byte(out)) || strings.Contains(out, "\x1b") {
+				t.Errorf("inspect %s --json prints %.200q; %s", c, out, errs)
+			}
+		}
 	}
 }

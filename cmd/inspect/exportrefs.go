@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -169,7 +171,26 @@ func (x *exporting) leavesOf(run string, passes func(*transcript.Exchange) bool)
 			out = append(out, e)
 		}
 	}
+	byBeginning(out, steps)
 	return out, nil
+}
+
+// byBeginning puts conversations in the order in which their runs and, within
+// them, their agents began: an agent stands before those that it started. steps
+// are of all of them, oldest first.
+func byBeginning(conversations, steps []*transcript.Exchange) {
+	began := map[string]int{}
+	for n, e := range steps {
+		for _, id := range []string{"run " + e.Link.Run, "agent " + e.Link.Agent} {
+			if _, ok := began[id]; !ok {
+				began[id] = n
+			}
+		}
+	}
+	slices.SortStableFunc(conversations, func(a, b *transcript.Exchange) int {
+		return cmp.Or(cmp.Compare(began["run "+a.Link.Run], began["run "+b.Link.Run]),
+			cmp.Compare(began["agent "+a.Link.Agent], began["agent "+b.Link.Agent]))
+	})
 }
 
 // goesOn tells whether an exchange holds the history of the one that it is linked

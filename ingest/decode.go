@@ -28,6 +28,8 @@ type decoded struct {
 	response pieces
 	wanted   []transcript.Key // clues to what it continues and did not find
 	prompts  []transcript.Key // texts that its calls passed on
+
+	loose []transcript.Node // see looseNodes
 }
 
 // decode reads a capture. It never fails: a body that cannot be read back makes

@@ -134,7 +134,7 @@ func (k *linker) byLoose(parent *transcript.Exchange) (*transcript.Exchange, err
 	if len(ends) == 0 {
 		return parent, nil
 	}
-	nodes := transcript.Chain(transcript.Node{}, transcript.LooseKeys(k.d.turn.Input))
+	nodes := k.d.looseNodes()
 	for _, n := range ends {
 		list, err := k.tx.ByLooseNode(nodes[n-1], candidates)
 		if err != nil {

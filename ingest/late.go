@@ -26,7 +26,7 @@ func (k *linker) wants(parent, caller *transcript.Exchange) {
 	case end > l.Shared:
 		node := k.nodes[end-1]
 		k.want("node", string(node[:]))
-		loose := transcript.Chain(transcript.Node{}, transcript.LooseKeys(d.turn.Input))[end-1]
+		loose := d.looseNodes()[end-1]
 		if loose != node {
 			k.want("loose node", string(loose[:]))
 		}

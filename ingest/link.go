@@ -183,7 +183,7 @@ func (k *linker) loose(parent *transcript.Exchange) {
 	}
 	for i, where := range k.d.where {
 		if where >= skip {
-			from = from.Extend(transcript.LooseKeyOf(&k.d.turn.Input[i]))
+			from = from.Extend(k.d.looseKey(i))
 		}
 	}
 	if k.d.turn.Replaces {

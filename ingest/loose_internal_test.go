@@ -1,0 +1,31 @@
+package ingest
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+func TestLooseNodes_AreTheChainWithoutCallIDs(t *testing.T) {
+	d := &decoded{turn: &transcript.Turn{Input: []transcript.Item{
+		{Kind: transcript.System, Role: "system", Text: "be brief"},
+		{Kind: transcript.MessageItem, Role: "user", Text: "read a and b"},
+		{Kind: transcript.ToolCall, CallID: "call_1", Name: "read", ArgumentsRaw: `{"path":"a"}`},
+		{Kind: transcript.ToolCall, Name: "read", ArgumentsRaw: `{"path":"b"}`},
+		{Kind: transcript.ToolResult, CallID: "call_1", Text: "A"},
+		{Kind: transcript.ToolResult, Text: "B", IsError: true},
+		{Kind: transcript.MessageItem, Role: "assistant", Text: "both read"},
+	}}}
+	d.keys, d.where = transcript.Keys(d.turn.Input), chainIndex(d.turn.Input)
+	want := transcript.Chain(transcript.Node{}, transcript.LooseKeys(d.turn.Input))
+	if len(want) != 6 {
+		t.Fatalf("%d items are in the chain, want 6", len(want))
+	}
+	for range 2 {
+		if diff := cmp.Diff(want, d.looseNodes()); diff != "" {
+			t.Error(diff)
+		}
+	}
+}

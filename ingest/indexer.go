@@ -21,6 +21,7 @@ const (
 
 	lookAtTraffic = 100 * time.Millisecond // how often, while that is busy
 	indexRetry    = 10 * time.Second
+	tidyAfter     = 10 * time.Second       // of rest: it takes seconds, and who has just paused may go on
 	lastWithin    = 500 * time.Millisecond // how long it goes on when it is stopped
 )
 
@@ -39,6 +40,7 @@ type Indexer struct {
 
 	reader   textReader
 	tidied   int64        // how many it had indexed when the index was last tidy, and one more
+	worked   time.Time    // when it last had something to index
 	newest   int64        // exchange that was seen last
 	since    time.Time    // when it came
 	exchange atomic.Int64 // indexed by this process
@@ -73,6 +75,8 @@ func (x *Indexer) Run(ctx context.Context) {
 			wait = indexRetry
 		case n == 0:
 			wait = x.tidy(ctx)
+		default:
+			x.worked = time.Now()
 		}
 		select {
 		case <-ctx.Done():
@@ -82,10 +86,10 @@ func (x *Indexer) Run(ctx context.Context) {
 	}
 }
 
-// tidy takes a step in tidying the index, when there is nothing else to do and
-// nobody waits, and says how long to wait then.
+// tidy takes a step in tidying the index, when there has been nothing else to do
+// for a while and nobody waits, and says how long to wait then.
 func (x *Indexer) tidy(ctx context.Context) time.Duration {
-	if x.tidied == x.exchange.Load()+1 || x.Passing != nil && x.Passing() {
+	if x.tidied == x.exchange.Load()+1 || time.Since(x.worked) < tidyAfter || x.Passing != nil && x.Passing() {
 		return lookAgain
 	}
 	more, err := x.tidyOnce(ctx)

@@ -34,7 +34,8 @@ type acting struct {
 	whole     bool   // a stretch begins with all of its first request, reasoning included
 	only      *Agent // this one alone, with those under it; nil for all
 
-	pairs map[string][]*transcript.Pair // calls of the answers, by exchange, in order
+	pairs map[string][]*transcript.Pair            // calls of the answers, by exchange, in order
+	calls map[transcript.Place]*transcript.CallRow // that a request brought a result of, by where it is
 	lone  map[transcript.Place]*transcript.Pair
 	walks map[string]bool // agents that are being walked: what is recorded may go in circles
 	acts  []act
@@ -52,6 +53,12 @@ func (a *acting) all() ([]act, error) {
 			a.lone[*p.Result] = p
 		case p.Call != nil && p.State != transcript.Duplicate:
 			a.pairs[p.Call.Exchange] = append(a.pairs[p.Call.Exchange], p)
+		}
+	}
+	a.calls = map[transcript.Place]*transcript.CallRow{}
+	for _, row := range a.run.calls {
+		for i := range row.Results {
+			a.calls[transcript.Place{Exchange: row.Results[i].Exchange, Body: "request", At: row.Results[i].At}] = row
 		}
 	}
 	agents := append(a.run.Main(), a.run.Loose()...)
@@ -118,11 +125,14 @@ func (a *acting) line(agent *Agent, steps []*Step, depth int) error {
 				one.pair, pairs = pairs[0], pairs[1:]
 				one.at = one.pair.Call.At
 			}
+			if m.State == transcript.OrphanResult && a.elsewhere(&one) {
+				continue
+			}
 			if one.pair == nil && matched {
 				one.pair = &transcript.Pair{CallID: it.CallID, Name: it.Name, State: m.State, By: m.By, IsError: it.IsError || one.Result != nil && one.Result.IsError}
 			}
 			a.add(one)
-			if one.pair != nil && one.pair.Call != nil {
+			if it.Kind == transcript.ToolCall && one.pair != nil && one.pair.Call != nil {
 				for _, under := range a.run.Under(*one.pair.Call) {
 					if err := a.agent(under, depth+1); err != nil {
 						return err
@@ -132,6 +142,30 @@ func (a *acting) line(agent *Agent, steps []*Step, depth int) error {
 		}
 	}
 	return nil
+}
+
+// elsewhere tells whether a result without a call in its line stands beside the
+// call already: a branch brings results of calls before the fork. One that says
+// something else than that of the first line is an answer of its own to the call.
+func (a *acting) elsewhere(one *act) bool {
+	row := a.calls[transcript.Place{Exchange: one.from, Body: "request", At: one.at}]
+	if row == nil {
+		return false
+	}
+	call := transcript.Place{Exchange: row.Exchange, Body: "response", At: row.At}
+	for i := range a.acts {
+		if p := a.acts[i].pair; p != nil && p.Call != nil && *p.Call == call && sameItem(a.acts[i].Result, one.Item) {
+			return true
+		}
+	}
+	p := &transcript.Pair{CallID: row.CallID, Name: row.Name, State: transcript.Paired, Call: &call, Result: &transcript.Place{Exchange: one.from, Body: "request", At: one.at}, IsError: one.Item.IsError}
+	for i := range row.Results {
+		if res := &row.Results[i]; res.Exchange == one.from && res.At == one.at {
+			p.By, p.IsError, p.LatencyMS = res.By, res.IsError, &res.LatencyMS
+		}
+	}
+	one.pair = p
+	return false
 }
 
 // byItem gives the matches of items by their indexes.

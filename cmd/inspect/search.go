@@ -164,8 +164,8 @@ func hitWhat(h *view.Hit) string {
 		transcript.ToolCall: "call", transcript.ToolResult: "result", transcript.ToolDefinition: "tool", transcript.System: "system",
 	}[h.Kind]
 	switch {
-	case h.Kind == transcript.MessageItem && h.Role != "":
-		what = h.Role
+	case h.Kind == transcript.MessageItem && h.Role != "", h.Kind == transcript.System && h.Role == "developer":
+		what = h.Role // the provider's own word
 	case what == "":
 		what = string(h.Kind)
 	}

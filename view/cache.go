@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math/big"
-	"slices"
 	"strings"
 	"time"
 
@@ -23,8 +22,8 @@ type Cache struct {
 	PaidAgain  int64       `json:"paid_again_tokens"`
 	USD        *string     `json:"paid_again_usd"`
 	LowerBound bool        `json:"paid_again_is_lower_bound"` // some prices or counts are not known
-	// Sampled says that the run is so large that only those requests were read that
-	// its links or the reported tokens make suspicious.
+	// Sampled says that so much of the run has to be read whole that only those
+	// requests were read that its links or the reported tokens make suspicious.
 	Sampled bool `json:"sampled"`
 }
 
@@ -54,18 +53,20 @@ type CacheBreak struct {
 
 const (
 	fewestLost  = 1000      // tokens: providers cache nothing shorter, and in blocks
-	readAllUpTo = 128 << 20 // bytes of the requests of a run that are read all
+	readAllUpTo = 128 << 20 // bytes of the requests of a run that are read all, whole
 )
 
 // Cache looks for broken prefixes in the lines of the run's agents.
 func (r *Run) Cache(ctx context.Context, reader transcript.Reader, prices *pricing.Table) (*Cache, error) {
 	c := &Cache{Run: r.Ref(), Steps: []CacheStep{}}
-	var bytes int64
+	var whole int64
 	for _, e := range r.exchanges {
-		bytes += e.Request.Bytes
+		if !mayBeInPieces(e) {
+			whole += e.Request.Bytes
+		}
 	}
-	c.Sampled = bytes > readAllUpTo
-	l := cacheLook{ctx: ctx, reader: reader, prices: prices, all: !c.Sampled}
+	c.Sampled = whole > readAllUpTo
+	l := cacheLook{requests: newRequests(ctx, reader), prices: prices, all: !c.Sampled}
 	var total pricing.Total
 	for _, a := range r.Agents {
 		var before *transcript.Exchange
@@ -106,14 +107,9 @@ func (c *Cache) add(s CacheStep, total *pricing.Total) {
 }
 
 type cacheLook struct {
-	ctx    context.Context
-	reader transcript.Reader
+	requests
 	prices *pricing.Table
 	all    bool
-	last   struct { // the request that was read last
-		id   string
-		turn *transcript.Turn
-	}
 }
 
 func (l *cacheLook) step(s *Step, before *transcript.Exchange) (CacheStep, error) {
@@ -168,37 +164,23 @@ func (l *cacheLook) paid(e *transcript.Exchange, tokens int64) *string {
 	return &text
 }
 
-func (l *cacheLook) read(e *transcript.Exchange) (*transcript.Turn, error) {
-	if l.last.id == e.ID {
-		return l.last.turn, nil
-	}
-	turn, err := Decode(l.ctx, l.reader, e)
-	if lost(err) != "" {
-		return nil, nil
-	}
-	if err == nil {
-		l.last.id, l.last.turn = e.ID, turn
-	}
-	return turn, err
-}
-
 // broke finds the first thing that the prompt before has otherwise; nil if it is
 // the beginning of this one.
 func (l *cacheLook) broke(before, e *transcript.Exchange) (*CacheBreak, error) {
 	was, err := l.read(before)
-	if err != nil || was == nil {
-		return nil, err
+	if err != nil {
+		return nil, ignoreLost(err)
 	}
 	now, err := l.read(e)
-	if err != nil || now == nil {
-		return nil, err
+	if err != nil {
+		return nil, ignoreLost(err)
 	}
 	if before.Model != e.Model {
 		return &CacheBreak{Where: "model", Item: "model", At: "/model", Was: before.Model, Now: e.Model}, nil
 	}
-	a, b := promptOrder(was.Input), promptOrder(now.Input)
+	a, b := l.apart(was, now)
 	for i := range a {
-		if i < len(b) && samePrompt(a[i].Item, b[i].Item) {
+		if i < len(b) && a[i].same(b[i]) {
 			continue
 		}
 		return breakAt(a, b, i), nil
@@ -207,56 +189,12 @@ func (l *cacheLook) broke(before, e *transcript.Exchange) (*CacheBreak, error) {
 		return breakAt(a, b, n), nil
 	}
 	for _, name := range []string{"tool_choice", "thinking"} { // Anthropic: both are a part of what is cached
-		x, y := was.Parameters[name], now.Parameters[name]
-		if e.Dialect == transcript.Messages && transcript.HashJSON(x) != transcript.HashJSON(y) {
+		x, y := was.parameters[name], now.parameters[name]
+		if e.Dialect == transcript.Messages && !bytes.Equal(x, y) && transcript.HashJSON(x) != transcript.HashJSON(y) {
 			return &CacheBreak{Where: "parameters", Item: name, At: "/" + name, Was: string(x), Now: string(y)}, nil
 		}
 	}
 	return nil, nil
-}
-
-// promptPart is an item with the part of the prompt that it is in: the tools, the
-// system prompt, the history.
-type promptPart struct {
-	*transcript.Item
-	rank int
-}
-
-// promptOrder puts items in the order in which providers put a prompt together.
-// System texts that the history begins with are the system prompt.
-func promptOrder(items []transcript.Item) []promptPart {
-	list := make([]promptPart, len(items))
-	begun := false
-	for i := range items {
-		it := &items[i]
-		rank := 2
-		switch {
-		case it.Kind == transcript.ToolDefinition:
-			rank = 0
-		case it.Kind == transcript.System && (isBeside(it.At) || !begun):
-			rank = 1
-		default:
-			begun = true
-		}
-		list[i] = promptPart{it, rank}
-	}
-	slices.SortStableFunc(list, func(a, b promptPart) int { return a.rank - b.rank })
-	return list
-}
-
-// samePrompt tells whether a provider reads the same in two items: marks for the
-// cache and whether a text is written as a string or as a part do not count.
-func samePrompt(a, b *transcript.Item) bool {
-	if a.Kind != b.Kind {
-		return false
-	}
-	if bytes.Equal(a.Raw, b.Raw) {
-		return true
-	}
-	if a.Kind == transcript.ToolDefinition || a.Kind == transcript.Reasoning {
-		return transcript.HashJSON(a.Raw) == transcript.HashJSON(b.Raw)
-	}
-	return transcript.KeyOf(a) == transcript.KeyOf(b)
 }
 
 func breakAt(a, b []promptPart, i int) *CacheBreak {

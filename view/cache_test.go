@@ -75,7 +75,15 @@ func TestCache_NamesTheFirstThingThatBrokeThePrefix(t *testing.T) {
 		system = "You help.\nToday is 2026-11-29 18:02."
 	)
 	later := strings.Replace(system, "18:02", "18:03", 1)
-	for name, api := range map[string]func(system, tools, messages string, n, cached, fresh int) sent{"messages": claude, "chat": gpt} {
+	long := strings.Repeat(fmt.Sprintf(`{"role":"user","content":%q},{"role":"assistant","content":"Well"},`, strings.Repeat("more words ", 400)), 20)
+	var inPieces bool
+	type kind func(system, tools, messages string, n, cached, fresh int) sent
+	behind := func(history string, of kind) kind {
+		return func(system, tools, messages string, n, cached, fresh int) sent {
+			return of(system, tools, history+messages, n, cached, fresh)
+		}
+	}
+	for name, api := range map[string]kind{"messages": claude, "chat": gpt, "long messages": behind(long, claude), "long chat": behind(long, gpt)} {
 		tests := []struct {
 			name string
 			next sent
@@ -84,11 +92,13 @@ func TestCache_NamesTheFirstThingThatBrokeThePrefix(t *testing.T) {
 			{"nothing", api(system, tool, second, 2, 4000, 60), "– again 0"},
 			{"the system prompt", api(later, tool, second, 2, 0, 4060), "system system 2: Today is 2026-11-29 18:03. was Today is 2026-11-29 18:02. again 4050"},
 			{"a tool more", api(system, tool+`,{"name":"g","input_schema":{}}`, second, 2, 0, 4060), "tools tool g 0: tool g was  again 4050"},
+			{"a tool less", api(system, "", second, 2, 0, 4060), "tools tool f 0:  was tool f again 4050"},
 			{"a tool's schema", api(system, `{"name":"f","description":"new","input_schema":{}}`, second, 2, 0, 4060), "tools tool f /description"},
 			{"the provider forgot", api(system, tool, second, 2, 0, 4060), "provider the request only goes on; 9m59s after the one before 0:  was  again 4050"},
 		}
 		for _, tt := range tests {
 			db, run := recordSent(t, api(system, tool, first, 1, 3000, 1050), tt.next)
+			inPieces = inPieces || isInPieces(t, db, run)
 			c, err := run.Cache(context.Background(), db, pricing.New())
 			if err != nil {
 				t.Fatal(err)
@@ -110,6 +120,19 @@ func TestCache_NamesTheFirstThingThatBrokeThePrefix(t *testing.T) {
 			}
 		}
 	}
+	if !inPieces {
+		t.Error("no request was kept in pieces")
+	}
+}
+
+func isInPieces(t *testing.T, db *store.DB, run *view.Run) bool {
+	t.Helper()
+	e, err := db.Exchange(context.Background(), run.Agents[0].Steps[0].Exchange)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pieces, err := db.Pieces(context.Background(), e.Request.Body)
+	return err == nil && len(pieces) > 2
 }
 
 func TestWindow_SharesOutWhatARequestHolds(t *testing.T) {

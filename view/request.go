@@ -128,7 +128,7 @@ func (q *requests) whole(e *transcript.Exchange) (*request, error) {
 // enough.
 func (q *requests) byPieces(r *request) (ok bool, err error) {
 	e := r.exchange
-	if e.Request.ContentEncoding != "" || e.Request.Omitted != "" || e.Request.Bytes == 0 || e.Request.Bytes > maxBody || e.Dialect == transcript.Unknown {
+	if !mayBeInPieces(e) {
 		return false, nil
 	}
 	like, ids, at, err := q.resume(r)
@@ -163,6 +163,11 @@ func (q *requests) byPieces(r *request) (ok bool, err error) {
 		}
 	}
 	return q.readOutside(r, like), nil
+}
+
+func mayBeInPieces(e *transcript.Exchange) bool {
+	r := &e.Request
+	return r.ContentEncoding == "" && r.Omitted == "" && r.Bytes > 0 && r.Bytes <= maxBody && e.Dialect != transcript.Unknown
 }
 
 // resume begins a request with the pieces that it shares with one read before,

@@ -98,7 +98,7 @@ func (a *app) printCache(c *view.Cache) error {
 	}
 	p.line("%s", join(facts))
 	if c.Sampled {
-		p.dimly("the run is large: only requests were read that links or reported tokens make suspicious")
+		p.dimly("the run is large and compressed: only requests were read that links or reported tokens make suspicious")
 	}
 	return p.failed
 }

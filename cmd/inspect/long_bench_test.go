@@ -106,6 +106,7 @@ func BenchmarkLong(b *testing.B) {
 	for _, args := range [][]string{
 		{"show", "r1"}, {"show", "--json", "r1"}, {"show", "r1.4000"}, {"show", "x4000"}, {"lint", "r1"}, {"calls", "r1"}, {"diff", "r1", "r2"}, {"tree", "r1"},
 		{"timing", "r1"}, {"context", "r1"}, {"compare", "r1", "r2"}, {"ls"},
+		{"cache", "r1"}, {"stats", "--by", "run"}, {"export", "r1", "--format", "csv"},
 	} {
 		b.Run(strings.Join(args, " "), func(b *testing.B) {
 			var took []time.Duration

@@ -224,6 +224,8 @@ func notesOf(t *view.Told) []note {
 	}
 	if last := s.Attempts[len(s.Attempts)-1]; s.Failed() {
 		add("alarm", failureLine(&last))
+	} else if s.Partial() {
+		add("alarm half", "The answer is partial: it came without its end.")
 	} else if !s.Complete {
 		add("alarm", "The answer is not complete.")
 	}

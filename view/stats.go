@@ -5,17 +5,19 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Stats is what exchanges come to: all together, and by model, tool and run.
+// Stats is what exchanges come to: all together, and by model, tool, run and day.
 // Replays count: they cost too.
 type Stats struct {
 	Models []ModelStats `json:"models"`
 	Tools  []ToolStats  `json:"tools"`
 	Runs   []ModelStats `json:"runs"`
+	Days   []ModelStats `json:"days"` // by the day that they began, in UTC, the oldest first
 	Total  ModelStats   `json:"total"`
 	// Damaged is how many exchanges cannot be read: they are left out.
 	Damaged int `json:"damaged"`
@@ -23,7 +25,7 @@ type Stats struct {
 
 // ModelStats is what the exchanges of a model or a run come to.
 type ModelStats struct {
-	Name        string   `json:"name"` // of the model, r12 of a run
+	Name        string   `json:"name"` // of the model, r12 of a run, 2026-03-01 of a day
 	Exchanges   int      `json:"exchanges"`
 	Failed      int      `json:"failed"`
 	Calls       int      `json:"calls"`
@@ -57,7 +59,7 @@ type ToolStats struct {
 
 // NewStats adds up the exchanges of a filter.
 func NewStats(ctx context.Context, r transcript.Reader, f transcript.Filter, prices *pricing.Table) (*Stats, error) {
-	g := gathering{prices: prices, models: map[string]*ModelStats{}, runs: map[string]*ModelStats{}, tools: map[string]*ToolStats{}, again: map[string]bool{}, counted: map[string][]*ModelStats{}}
+	g := gathering{prices: prices, models: map[string]*ModelStats{}, days: map[string]*ModelStats{}, runs: map[string]*ModelStats{}, tools: map[string]*ToolStats{}, again: map[string]bool{}, counted: map[string][]*ModelStats{}}
 	taken, err := takenBy(ctx, r)
 	if err != nil {
 		return nil, err
@@ -90,7 +92,7 @@ func NewStats(ctx context.Context, r transcript.Reader, f transcript.Filter, pri
 	if err := g.calls(ctx, r, ids); err != nil {
 		return nil, err
 	}
-	s := &Stats{Models: g.list(g.models), Runs: []ModelStats{}, Tools: []ToolStats{}, Damaged: damaged.count}
+	s := &Stats{Models: g.list(g.models), Days: g.list(g.days), Runs: []ModelStats{}, Tools: []ToolStats{}, Damaged: damaged.count}
 	for id, of := range g.runs {
 		run, err := r.Run(ctx, id)
 		if err != nil && ignoreLost(err) != nil {
@@ -116,12 +118,12 @@ func NewStats(ctx context.Context, r transcript.Reader, f transcript.Filter, pri
 }
 
 type gathering struct {
-	prices       *pricing.Table
-	models, runs map[string]*ModelStats
-	tools        map[string]*ToolStats
-	all          ModelStats
-	again        map[string]bool          // exchanges that further attempts came after
-	counted      map[string][]*ModelStats // by an exchange with calls, what it was added to
+	prices             *pricing.Table
+	models, runs, days map[string]*ModelStats
+	tools              map[string]*ToolStats
+	all                ModelStats
+	again              map[string]bool          // exchanges that further attempts came after
+	counted            map[string][]*ModelStats // by an exchange with calls, what it was added to
 }
 
 func of[K comparable, T any](m map[K]*T, name K, make func() *T) *T {
@@ -137,6 +139,8 @@ func (g *gathering) exchange(e *transcript.Exchange) {
 	if name != "" {
 		counted = append(counted, of(g.models, name, func() *ModelStats { return &ModelStats{Name: name} }))
 	}
+	day := e.StartedAt.UTC().Format(time.DateOnly)
+	counted = append(counted, of(g.days, day, func() *ModelStats { return &ModelStats{Name: day} }))
 	if e.Link.Run != "" {
 		counted = append(counted, of(g.runs, e.Link.Run, func() *ModelStats { return &ModelStats{} }))
 	}

@@ -61,6 +61,10 @@ func (s *server) transcript(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
+	if at := c.Query("at"); at != "" {
+		c.Redirect(http.StatusFound, exchangeURL(e.N)+pointTo(t, transcript.Place{Exchange: e.ID, Body: c.Query("side"), At: at}))
+		return
+	}
 	t.Exchange.Price(s.prices)
 	head, err := s.head(ctx, &t.Exchange.Row, "transcript")
 	if err != nil {
@@ -68,6 +72,30 @@ func (s *server) transcript(c *gin.Context) {
 		return
 	}
 	s.show(c, http.StatusOK, "transcript", newTranscriptPage(head, t, c.Query("history") == "all"))
+}
+
+// pointTo is what leads from the page of an exchange to the item at a place, ""
+// if it shows none from there.
+func pointTo(t *view.Transcript, p transcript.Place) string {
+	t = setupFirst(t)
+	b := blocks{t: t, sections: sectionsOf(t), numbers: numbersOf(t)}
+	skip := b.skipped(false)
+	for i := range t.Entries {
+		e := &t.Entries[i]
+		if !isAt(e.Place, p) && (e.Pair == nil || e.Pair.Result == nil || !isAt(*e.Pair.Result, p)) {
+			continue
+		}
+		if skip[i] {
+			return "?history=all#" + anchor(i)
+		}
+		return "#" + anchor(i)
+	}
+	return ""
+}
+
+// isAt tells whether a place is the one that is meant, whose body may be left out.
+func isAt(p, meant transcript.Place) bool {
+	return p.Exchange == meant.Exchange && p.At == meant.At && (meant.Body == "" || p.Body == meant.Body)
 }
 
 func (s *server) head(ctx context.Context, r *view.Row, tab string) (exchangeHead, error) {

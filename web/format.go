@@ -102,3 +102,30 @@ func (s *server) fullTime(t time.Time) string {
 func statusWord(status int) string {
 	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 }
+
+// dollars shows an amount with the digits that matter; "?" if it is not known.
+func dollars(usd *string, atLeast bool) string {
+	if usd == nil {
+		return "?"
+	}
+	text := *usd
+	if whole, digits, ok := strings.Cut(text, "."); ok && len(digits) > 2 {
+		keep := 2
+		for keep < len(digits) && strings.Trim(whole, "-0") == "" && strings.Trim(digits[:keep-1], "0") == "" {
+			keep++
+		}
+		text = whole + "." + digits[:keep]
+	}
+	if atLeast {
+		return "≥ $" + text
+	}
+	return "$" + text
+}
+
+// share shows a part of one as a percentage; nil is not known.
+func share(part *float64) string {
+	if part == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.0f %%", *part*100)
+}

@@ -1,0 +1,65 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+const (
+	statsOver = 20_000 // newest exchanges that are added up unless all are asked for
+	daysShown = 60
+	runsShown = 30
+)
+
+// statsPage adds up exchanges.
+type statsPage struct {
+	layout
+	S        *view.Stats
+	Whole    bool // nothing is left out
+	All      bool // all were asked for
+	Charts   []chart
+	Models   []view.ModelStats // and all together
+	Runs     []view.ModelStats // the latest
+	RunsMore int
+}
+
+// statsOf adds up the newest exchanges, or with ?all=1 all of them.
+func (s *server) statsOf(c *gin.Context) (*view.Stats, error) {
+	f := transcript.Filter{Model: c.Query("model"), Limit: statsOver}
+	if c.Query("all") != "" {
+		f.Limit = 0
+	}
+	return view.NewStats(c.Request.Context(), s.reader, f, s.prices)
+}
+
+func (s *server) stats(c *gin.Context) {
+	v, err := s.statsOf(c)
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	p := &statsPage{layout: layout{Title: "Stats"}, S: v, All: c.Query("all") != ""}
+	p.Whole = p.All || v.Total.Exchanges < statsOver
+	all := v.Total
+	all.Name = "all"
+	p.Models = append(v.Models, all)
+	p.Runs = v.Runs[max(len(v.Runs)-runsShown, 0):]
+	p.RunsMore = len(v.Runs) - len(p.Runs)
+	days := v.Days[max(len(v.Days)-daysShown, 0):]
+	p.Charts = dayCharts(days)
+	s.show(c, http.StatusOK, "stats-page", p)
+}
+
+// apiStats adds up exchanges: ?model= ?all=1.
+func (s *server) apiStats(c *gin.Context) {
+	v, err := s.statsOf(c)
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	s.json(c, http.StatusOK, v)
+}

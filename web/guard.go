@@ -16,10 +16,11 @@ type guard struct {
 	origins map[string]bool
 	token   string
 	session string // what a login cookie holds: random for each process, never the token
+	form    string // what a form sends along, so that no other site can make one
 }
 
 func newGuard(o Options) *guard {
-	g := &guard{hosts: map[string]bool{"localhost": true}, origins: map[string]bool{}, token: o.Token}
+	g := &guard{hosts: map[string]bool{"localhost": true}, origins: map[string]bool{}, token: o.Token, form: newSession()}
 	for _, h := range o.AllowHosts {
 		g.hosts[strings.ToLower(h)] = true
 	}
@@ -85,7 +86,7 @@ func (s *server) admit(c *gin.Context) {
 		s.refuse(c, http.StatusForbidden, "Requests from other sites are not served. Allow an origin with --allow-origin.")
 		return
 	}
-	if r.Method != http.MethodGet && r.Method != http.MethodHead && (r.Method != http.MethodPost || r.URL.Path != "/login") {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead && (r.Method != http.MethodPost || c.FullPath() == "") {
 		c.Header("Allow", "GET, HEAD")
 		s.refuse(c, http.StatusMethodNotAllowed, "Only reading is possible here.")
 		return

@@ -34,6 +34,18 @@ type runPage struct {
 	Findings      int
 	Side          []view.SideCall
 	SideLeft      int
+	Form          string // token of the form for marks, "" if there is none
+}
+
+// Tags are those of the run as somebody types them.
+func (p *runPage) Tags() string { return strings.Join(p.Run.Tags, " ") }
+
+// OwnName is the name that a reader gave, "" if it has none.
+func (p *runPage) OwnName() string {
+	if p.Run.NamedBy != "user" {
+		return ""
+	}
+	return p.Run.Name
 }
 
 // outlineLine is one line of the outline: an agent or a step.
@@ -107,7 +119,7 @@ func (s *server) run(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
-	p := &runPage{layout: layout{Title: v.Ref() + " " + oneLine(v.Name, 60)}, Run: v, Findings: len(worth(v.Lint))}
+	p := &runPage{layout: layout{Title: v.Ref() + " " + oneLine(v.Name, 60)}, Run: v, Findings: len(worth(v.Lint)), Form: s.writable(c)}
 	b := &runBuilder{run: v, teller: view.NewTeller(ctx, s.reader, v), budget: newBudget(), room: insideShown, inside: map[string]bool{}}
 	agent, _ := strconv.Atoi(c.Query("agent"))
 	from, _ := strconv.Atoi(c.Query("from"))

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"html/template"
 	"log/slog"
 	"net/http"
@@ -15,6 +16,9 @@ import (
 // Options say what is served and to whom.
 type Options struct {
 	Reader transcript.Reader
+	// Update changes what is said of runs, in one transaction; nil if the
+	// database is only to be read.
+	Update func(context.Context, func(transcript.Tx) error) error
 	// AllowHosts are Host names, without a port, that are served besides loopback.
 	AllowHosts []string
 	// AllowOrigins are foreign origins (https://name:port) that may read.
@@ -34,6 +38,7 @@ type Options struct {
 
 type server struct {
 	reader   transcript.Reader
+	update   func(context.Context, func(transcript.Tx) error) error
 	prices   *pricing.Table
 	inFlight func() []*transcript.Capture
 	log      *slog.Logger
@@ -43,10 +48,10 @@ type server struct {
 	guard    *guard
 }
 
-// New gives the handler that serves the pages. It answers GET and HEAD alone,
-// but for the login.
+// New gives the handler that serves the pages. What changes something is a POST
+// with a token that the page was given.
 func New(o Options) http.Handler {
-	s := &server{reader: o.Reader, prices: o.Prices, inFlight: o.InFlight, log: o.Log, now: o.Now, guard: newGuard(o), assets: readAssets()}
+	s := &server{reader: o.Reader, update: o.Update, prices: o.Prices, inFlight: o.InFlight, log: o.Log, now: o.Now, guard: newGuard(o), assets: readAssets()}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -94,5 +99,6 @@ func (s *server) routes() http.Handler {
 	get("/static/:name", s.asset)
 	get("/login", s.loginForm)
 	g.POST("/login", s.login)
+	g.POST("/r/:ref/marks", s.changes, s.setMarks)
 	return g
 }

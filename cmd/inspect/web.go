@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -9,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake/store"
+	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/web"
 )
 
@@ -25,7 +28,7 @@ func newWeb(a *app) *cobra.Command {
 			if err := workspace.CheckListen(listen, token); err != nil {
 				return usageError{err}
 			}
-			db, err := a.open()
+			db, update, err := a.openForWeb()
 			if err != nil {
 				return err
 			}
@@ -40,7 +43,7 @@ func newWeb(a *app) *cobra.Command {
 				return fmt.Errorf("%w; --listen takes another address", err)
 			}
 			server := &http.Server{
-				Handler:           web.New(web.Options{Reader: db, Prices: prices, InFlight: a.capturesUnderWay, AllowHosts: hosts, Token: token, Log: log, Now: time.Now}),
+				Handler:           web.New(web.Options{Reader: db, Update: update, Prices: prices, InFlight: a.capturesUnderWay, AllowHosts: hosts, Token: token, Log: log, Now: time.Now}),
 				ReadHeaderTimeout: 10 * time.Second,
 			}
 			fmt.Fprintf(a.err, "viewer: http://%s/\n", l.Addr())
@@ -58,4 +61,19 @@ func newWeb(a *app) *cobra.Command {
 	c.Flags().StringVar(&token, "token", "", "token that readers must give; needed off loopback")
 	c.Flags().StringArrayVar(&hosts, "allow-host", nil, "accept this Host header too (repeatable)")
 	return c
+}
+
+// openForWeb opens the database so that marks can be set; one that cannot be
+// written is only shown.
+func (a *app) openForWeb() (*store.DB, func(context.Context, func(transcript.Tx) error) error, error) {
+	db, err := a.openToWrite()
+	if err == nil {
+		return db, db.Update, nil
+	}
+	db, readErr := a.open()
+	if readErr != nil {
+		return nil, nil, readErr
+	}
+	fmt.Fprintf(a.err, "inspect: names, tags and notes cannot be changed: %s\n", visible(err.Error()))
+	return db, nil, nil
 }

@@ -86,7 +86,7 @@ func start(o *options, upstreams []recorder.Upstream, label string) (*session, e
 	}
 	s.keepSmall()
 	s.workspace.Start(func(db *store.DB) {
-		h := web.New(web.Options{Reader: db, InFlight: func() []*transcript.Capture { return inFlight(path) }, AllowHosts: o.hosts, AllowOrigins: o.origins, Token: o.token, Log: s.log, Now: time.Now})
+		h := web.New(web.Options{Reader: db, Update: db.Update, InFlight: func() []*transcript.Capture { return inFlight(path) }, AllowHosts: o.hosts, AllowOrigins: o.origins, Token: o.token, Log: s.log, Now: time.Now})
 		s.page.Store(&h)
 	})
 	return s, nil

@@ -55,7 +55,9 @@ const keys = {
   c: () => {
     const button = current()?.querySelector("[data-copy]");
     if (button) copy(button);
+    else document.querySelector("#compare")?.requestSubmit();
   },
+  x: () => current()?.querySelector("input[form=compare]")?.click(),
 };
 
 document.addEventListener("keydown", (e) => {

@@ -1,0 +1,78 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"unicode"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+const (
+	longestMark = 10_000 // of a name or a note, in bytes
+	longestTag  = 100
+)
+
+// setMarks stores what a reader says of a run: its name, note, tags and whether
+// it is kept for ever. The form holds all of them.
+func (s *server) setMarks(c *gin.Context) {
+	run, err := s.findRun(c.Request.Context(), c.Param("ref"))
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	name, note := strings.TrimSpace(c.PostForm("name")), strings.TrimSpace(strings.ReplaceAll(c.PostForm("note"), "\r\n", "\n"))
+	if len(name) > longestMark || len(note) > longestMark {
+		s.fail(c, http.StatusBadRequest, "A name or a note has at most 10 kB.")
+		return
+	}
+	tags := strings.FieldsFunc(c.PostForm("tags"), func(r rune) bool { return unicode.IsSpace(r) || r == ',' })
+	for _, tag := range tags {
+		if len(tag) > longestTag || plain(tag) != tag {
+			s.fail(c, http.StatusBadRequest, "A tag is a word of characters that can be seen, at most 100 bytes.")
+			return
+		}
+	}
+	err = s.update(c.Request.Context(), func(tx transcript.Tx) error {
+		m, err := tx.Marks(c.Request.Context(), run.ID)
+		if err != nil {
+			return err
+		}
+		m.Name, m.Note, m.Tags, m.Pinned = name, note, tags, c.PostForm("pinned") != ""
+		return tx.PutMarks(run.ID, m)
+	})
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	c.Redirect(http.StatusSeeOther, runURL(run.N, 0, 0))
+}
+
+// changes admits a request that changes something: from a page of this server,
+// which was given the form's token.
+func (s *server) changes(c *gin.Context) {
+	if s.update == nil {
+		s.fail(c, http.StatusForbidden, "This viewer only shows: the database cannot be written.")
+		c.Abort()
+		return
+	}
+	origin := c.GetHeader("Origin")
+	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, maxForm)
+	if origin != "" && origin != "null" && !ownOrigin(origin, c.Request.Host) || !same(c.PostForm("form"), s.guard.form) {
+		s.fail(c, http.StatusForbidden, "That form is not from this page, or the viewer was started again since. Load the page anew.")
+		c.Abort()
+	}
+}
+
+// writable is what a page with forms needs: the token that they send along, ""
+// if nothing can be changed.
+func (s *server) writable(c *gin.Context) string {
+	if s.update == nil {
+		return ""
+	}
+	// See showLogin.
+	c.Header("Referrer-Policy", "same-origin")
+	return s.guard.form
+}

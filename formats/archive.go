@@ -102,9 +102,41 @@ type archiveOverride struct {
 type archiveTake struct {
 	ID        string    `json:"id"`
 	Origin    string    `json:"origin"`
-	Exchange  string    `json:"exchange"`
+	Exchange  string    `json:"exchange"` // its last one
 	Edits     string    `json:"edits"`
 	CreatedAt time.Time `json:"created_at"`
+
+	Parent     string                  `json:"parent,omitempty"`
+	Mode       transcript.TakeMode     `json:"mode,omitempty"`
+	Reason     string                  `json:"reason,omitempty"`
+	Group      string                  `json:"group,omitempty"`
+	Arm        string                  `json:"arm,omitempty"`
+	EndedAt    time.Time               `json:"ended_at,omitzero"`
+	Outcome    transcript.Outcome      `json:"outcome,omitempty"`
+	StopReason transcript.StopReason   `json:"stop_reason,omitempty"`
+	Steps      []transcript.TakeStep   `json:"steps,omitempty"`
+	Results    []transcript.TakeResult `json:"results,omitempty"`
+}
+
+// newArchiveTake is a take with those of its steps that are in the archive.
+func newArchiveTake(t *transcript.Take, steps []transcript.TakeStep) *archiveTake {
+	a := &archiveTake{ID: t.ID, Origin: t.Origin, Exchange: steps[len(steps)-1].Exchange, Edits: t.Edits, CreatedAt: t.CreatedAt.UTC(), Parent: t.Parent, Mode: t.Mode, Reason: t.Reason,
+		Group: t.Group, Arm: t.Arm, Outcome: t.Outcome, StopReason: t.StopReason, Steps: steps, Results: t.Results}
+	if !t.EndedAt.IsZero() {
+		a.EndedAt = t.EndedAt.UTC()
+	}
+	return a
+}
+
+// take is the take again. Archives of old hold takes of one step.
+func (a *archiveTake) take() *transcript.Take {
+	t := &transcript.Take{ID: a.ID, Origin: a.Origin, Parent: a.Parent, Mode: a.Mode, Edits: a.Edits, Reason: a.Reason, Group: a.Group, Arm: a.Arm,
+		CreatedAt: a.CreatedAt, EndedAt: a.EndedAt, Outcome: a.Outcome, StopReason: a.StopReason, Steps: a.Steps, Results: a.Results}
+	if len(t.Steps) == 0 {
+		t.Steps = []transcript.TakeStep{{Exchange: a.Exchange, Step: 1, Attempt: 1}}
+		t.Mode, t.Outcome, t.StopReason = transcript.Once, transcript.OK, transcript.StopOnce
+	}
+	return t
 }
 
 // recipes is how many bodies back a body may be told by: it lies in both

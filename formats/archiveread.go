@@ -93,7 +93,7 @@ func (r *archiveReader) line(text []byte) error {
 		return r.said(&Said{Exchange: o.Exchange, ToRun: o.ToRun, Override: &transcript.Override{Exchange: o.Exchange, Verb: o.Verb, To: o.To, At: o.At}})
 	case l.Take != nil:
 		t := l.Take
-		return r.said(&Said{Exchange: t.Exchange, Take: &transcript.Take{ID: t.ID, Origin: t.Origin, Exchange: t.Exchange, Edits: t.Edits, CreatedAt: t.CreatedAt}})
+		return r.said(&Said{Exchange: t.Exchange, Take: t.take()})
 	}
 	return bad("nothing that is known")
 }

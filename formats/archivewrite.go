@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -230,10 +231,16 @@ func (a *Archive) Close(words overrides) error {
 		return err
 	}
 	for _, t := range takes {
-		if a.written[t.Exchange] {
-			if err := writeLine(a.out, archiveLine{Take: &archiveTake{t.ID, t.Origin, t.Exchange, t.Edits, t.CreatedAt.UTC()}}); err != nil {
-				return err
-			}
+		steps := slices.DeleteFunc(t.Steps, func(s transcript.TakeStep) bool { return !a.written[s.Exchange] })
+		if len(steps) == 0 {
+			continue
+		}
+		whole, err := a.reader.TakeN(a.ctx, t.N)
+		if err != nil {
+			return err
+		}
+		if err := writeLine(a.out, archiveLine{Take: newArchiveTake(whole, steps)}); err != nil {
+			return err
 		}
 	}
 	if err := a.out.Close(); err != nil {

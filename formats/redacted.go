@@ -181,10 +181,26 @@ func (r *Redacted) read(ctx context.Context, id transcript.BodyID, encoding stri
 func (r *Redacted) Takes(ctx context.Context, id string) ([]transcript.Take, error) {
 	list, err := r.Reader.Takes(ctx, id)
 	for i := range list {
-		edits, _ := r.scrub.Body([]byte(list[i].Edits))
-		list[i].Edits = string(edits)
+		r.redactTake(&list[i])
 	}
 	return list, err
+}
+
+// TakeN gives the take with that number.
+func (r *Redacted) TakeN(ctx context.Context, n int64) (*transcript.Take, error) {
+	t, err := r.Reader.TakeN(ctx, n)
+	if err == nil {
+		r.redactTake(t)
+	}
+	return t, err
+}
+
+func (r *Redacted) redactTake(t *transcript.Take) {
+	edits, _ := r.scrub.Body([]byte(t.Edits))
+	t.Edits, t.Reason = string(edits), r.scrub.Text(t.Reason)
+	for i := range t.Results {
+		t.Results[i].Name = r.scrub.Text(t.Results[i].Name)
+	}
 }
 
 // Run gives the run with that id.

@@ -18,6 +18,10 @@ const retryWithin = 15 * time.Minute
 // join gives the exchange its run, its agent and its step.
 func (k *linker) join(parent *transcript.Exchange) error {
 	l := &k.d.exchange.Link
+	if k.sentBy != nil {
+		k.joinTake(parent)
+		return nil
+	}
 	if l.By == transcript.ByRetrieve {
 		return k.joinStep(parent)
 	}

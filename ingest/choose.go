@@ -1,7 +1,7 @@
 package ingest
 
 import (
-	"slices"
+	"errors"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -54,13 +54,14 @@ func first(found []*transcript.Exchange) *transcript.Exchange {
 }
 
 func (k *linker) score(e *transcript.Exchange) (int, error) {
-	takes, err := k.tx.Takes(k.ctx, e.ID)
-	if err != nil {
+	_, err := k.tx.TakePlace(e.ID)
+	if err != nil && !errors.Is(err, transcript.ErrNotFound) {
 		return 0, err
 	}
+	own := err != nil
 	extended, err := k.tx.Extended(e.ID)
 	score := 0
-	if !slices.ContainsFunc(takes, func(t transcript.Take) bool { return t.Exchange == e.ID }) {
+	if own {
 		score += 2
 	}
 	if !extended {

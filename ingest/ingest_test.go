@@ -312,7 +312,7 @@ func TestCommit_AReplayDoesNotTakeOverTheLiveAgent(t *testing.T) {
 	stored := commit(t, db,
 		capture(1, path, chatRequest(user("Go")), chatAnswerWith(call...)), capture(2, path, chatRequest(user("Go")), chatAnswerWith(call...)))
 	err := db.Update(context.Background(), func(tx transcript.Tx) error {
-		return tx.PutTake(&transcript.Take{ID: "0190a000-0000-7000-8000-0000000000f0", Origin: stored[0].ID, Exchange: stored[1].ID, Edits: "[]"})
+		return tx.PutTake(&transcript.Take{ID: "0190a000-0000-7000-8000-0000000000f0", Origin: stored[0].ID, Steps: oneStep(stored[1].ID), Edits: "[]"})
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -13,17 +12,19 @@ const candidates = 32
 
 // linker finds the exchange that one continues, and its run, agent and step.
 type linker struct {
-	ctx   context.Context
-	tx    transcript.Tx
-	d     *decoded
-	id    transcript.Identity  // what the client says of itself
-	run   string               // of the label that the exchange came with, or that a user named; "" for none
-	told  *transcript.Exchange // what a user said that it continues
-	alone bool                 // a user said that it continues nothing
-	nodes []transcript.Node    // of the input's own items
-	aside []string             // exchanges that turned out to be side calls
-	call  *transcript.Place    // the call that started the agent, once it is found
-	about string               // the run that an id in the request belongs to, "" for none
+	ctx    context.Context
+	tx     transcript.Tx
+	d      *decoded
+	id     transcript.Identity  // what the client says of itself
+	run    string               // of the label that the exchange came with, or that a user named; "" for none
+	told   *transcript.Exchange // what a user said that it continues, or the take that sent it
+	alone  bool                 // a user said that it continues nothing, or the take did
+	sentBy *transcript.TakePlace
+	origin *transcript.Exchange // what that take replays
+	nodes  []transcript.Node    // of the input's own items
+	aside  []string             // exchanges that turned out to be side calls
+	call   *transcript.Place    // the call that started the agent, once it is found
+	about  string               // the run that an id in the request belongs to, "" for none
 
 	asked             bool // for the run that the client's names mean: namedRun, by namedBy
 	namedRun, namedBy string
@@ -46,6 +47,11 @@ func link(ctx context.Context, tx transcript.Tx, d *decoded) (*transcript.Exchan
 	}
 	if err := k.override(); err != nil {
 		return nil, err
+	}
+	if k.told == nil && !k.alone && k.run == "" {
+		if err := k.taken(); err != nil {
+			return nil, err
+		}
 	}
 	parent, err := k.parent()
 	if err != nil {
@@ -91,7 +97,7 @@ func (k *linker) parent() (*transcript.Exchange, error) {
 	k.nodes = k.d.reading.Nodes
 	place(k.d, transcript.Node{}, 0, k.nodes)
 	if k.alone {
-		k.d.exchange.Link.By, k.d.exchange.Link.Evidence = transcript.ByUser, "a user said so"
+		k.d.exchange.Link.By, k.d.exchange.Link.Evidence = k.word()
 		return nil, nil
 	}
 	found, err := k.infer()
@@ -104,7 +110,9 @@ func (k *linker) parent() (*transcript.Exchange, error) {
 		l.Shared = k.sharedWith(k.told)
 	}
 	if !l.Held() {
-		l.By, l.Evidence = transcript.ByUser, fmt.Sprintf("a user said that it continues x%d", k.told.N)
+		if by, evidence := k.word(); by == transcript.ByUser || found == nil || found.ID != k.told.ID {
+			l.By, l.Evidence = by, evidence
+		}
 	}
 	return k.told, nil
 }

@@ -9,8 +9,9 @@ import (
 )
 
 // removeExchange deletes an exchange with its calls, its results, what the
-// search index holds of it and the take that sent it. What it held is left to sweep. It reads only what it needs, so
-// that a damaged exchange can be removed too. known says whether it was there,
+// search index holds of it and the step of the take that sent it. What it held is
+// left to sweep. It reads only what it needs, so that a damaged exchange can be
+// removed too. known says whether it was there,
 // whose it was from.
 func (t *tx) removeExchange(n int64) (from member, known bool, err error) {
 	var id any
@@ -39,12 +40,11 @@ func (t *tx) removeExchange(n int64) (from member, known bool, err error) {
 	if err := t.DropTexts(unpackID(id)); err != nil {
 		return from, false, err
 	}
-	if err := t.removeCalls(id); err != nil {
+	if err := errors.Join(t.removeCalls(id), t.removeTakeStep(id)); err != nil {
 		return from, false, err
 	}
 	for _, query := range []string{
 		"DELETE FROM result WHERE exchange = ?",
-		"DELETE FROM take WHERE exchange = ?",
 		"DELETE FROM exchange WHERE id = ?",
 	} {
 		if _, err := t.st.exec(query, id); err != nil {

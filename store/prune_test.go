@@ -102,7 +102,7 @@ func tidy(t *testing.T, db *store.DB) {
 	for what, query := range map[string]string{
 		"calls":    "SELECT count(*) FROM call WHERE exchange NOT IN (SELECT id FROM exchange)",
 		"results":  "SELECT count(*) FROM result WHERE exchange NOT IN (SELECT id FROM exchange) OR call NOT IN (SELECT id FROM call)",
-		"takes":    "SELECT count(*) FROM take WHERE exchange NOT IN (SELECT id FROM exchange)",
+		"takes":    "SELECT count(*) FROM take_step WHERE exchange NOT IN (SELECT id FROM exchange) OR take NOT IN (SELECT n FROM take)",
 		"runs":     "SELECT count(*) FROM run WHERE id NOT IN (SELECT run FROM exchange WHERE run IS NOT NULL)",
 		"agents":   "SELECT count(*) FROM agent WHERE id NOT IN (SELECT agent FROM exchange WHERE agent IS NOT NULL)",
 		"prompts":  "SELECT count(*) FROM clue WHERE n NOT IN (SELECT n FROM exchange)",
@@ -176,7 +176,7 @@ func TestPrune_Everything(t *testing.T) {
 	defer db.Close()
 	conversations(t, db, 1, 3, 40, 3000)
 	if err := db.Update(t.Context(), func(tx transcript.Tx) error {
-		return tx.PutTake(&transcript.Take{ID: example(9000).ID, Origin: example(1).ID, Exchange: example(2).ID, Edits: "[]"})
+		return tx.PutTake(&transcript.Take{ID: example(9000).ID, Origin: example(1).ID, Steps: []transcript.TakeStep{{Exchange: example(2).ID, Step: 1, Attempt: 1}}, Edits: "[]"})
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -202,10 +202,10 @@ func TestPrune_Named(t *testing.T) {
 	conversations(t, db, 1, 2, 20, 3000)
 	// A take whose replay goes, one whose origin goes.
 	if err := db.Update(t.Context(), func(tx transcript.Tx) error {
-		if err := tx.PutTake(&transcript.Take{ID: example(9000).ID, Origin: example(1).ID, Exchange: example(5).ID, Edits: "[]"}); err != nil {
+		if err := tx.PutTake(&transcript.Take{ID: example(9000).ID, Origin: example(1).ID, Steps: []transcript.TakeStep{{Exchange: example(5).ID, Step: 1, Attempt: 1}}, Edits: "[]"}); err != nil {
 			return err
 		}
-		return tx.PutTake(&transcript.Take{ID: example(9001).ID, Origin: example(5).ID, Exchange: example(6).ID, Edits: "[]"})
+		return tx.PutTake(&transcript.Take{ID: example(9001).ID, Origin: example(5).ID, Steps: []transcript.TakeStep{{Exchange: example(6).ID, Step: 1, Attempt: 1}}, Edits: "[]"})
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestPrune_Named(t *testing.T) {
 	}
 	tidy(t, db)
 	takes, err := db.Takes(t.Context(), "")
-	if err != nil || len(takes) != 1 || takes[0].Exchange != example(6).ID {
+	if err != nil || len(takes) != 1 || takes[0].Last() != example(6).ID {
 		t.Errorf("takes: %v, %v", takes, err)
 	}
 	calls, err := db.Calls(t.Context(), []string{example(3).ID})

@@ -130,7 +130,7 @@ type runSums struct {
 
 const (
 	ofRuns = "e.run IN (SELECT r.id FROM json_each(?) j JOIN run r ON r.n = j.value)"
-	noTake = "NOT EXISTS (SELECT 1 FROM take t WHERE t.exchange = e.id)"
+	noTake = "NOT EXISTS (SELECT 1 FROM take_step t WHERE t.exchange = e.id)"
 	path   = "substr(substr(e.url, instr(e.url, '://') + 3), max(1, instr(substr(e.url, instr(e.url, '://') + 3), '/')))"
 	isMain = "coalesce((SELECT main FROM agent a WHERE a.id = e.agent), 0)"
 )
@@ -184,9 +184,9 @@ func (s *runSums) counts() error {
 
 // triedAgain tells whether a further attempt came after an exchange e.
 const triedAgain = `(e.agent IS NOT NULL AND EXISTS (SELECT 1 FROM exchange l WHERE l.parent = e.parent AND l.agent = e.agent AND l.step = e.step AND l.attempt > e.attempt AND l.n > e.n
-			AND NOT EXISTS (SELECT 1 FROM take t WHERE t.exchange = l.id))
+			AND NOT EXISTS (SELECT 1 FROM take_step t WHERE t.exchange = l.id))
 		OR e.agent IS NOT NULL AND e.parent IS NULL AND EXISTS (SELECT 1 FROM exchange l WHERE l.run = e.run AND l.parent IS NULL AND l.agent = e.agent AND l.step = e.step AND l.attempt > e.attempt AND l.n > e.n
-			AND NOT EXISTS (SELECT 1 FROM take t WHERE t.exchange = l.id)))`
+			AND NOT EXISTS (SELECT 1 FROM take_step t WHERE t.exchange = l.id)))`
 
 // calls counts what came of calls, and takes off those that nobody ran: of answers
 // that were asked for again, without a result.

@@ -3,47 +3,202 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 
 	"github.com/retake-debugger/retake/transcript"
 )
 
+const selectTake = "SELECT n, id, origin, parent, mode, edits, reason, sample, arm, created, ended, outcome, stop_reason FROM take "
+
 // Takes lists the takes that start from the exchange with that id or sent it,
 // oldest first; all takes if id is "".
 func (r *reader) Takes(ctx context.Context, id string) ([]transcript.Take, error) {
-	query, args := "SELECT n, id, origin, exchange, edits, created FROM take ", []any(nil)
+	where, args := "", []any(nil)
 	if id != "" {
-		query += "WHERE origin = ?1 OR exchange = ?1 "
-		args = []any{packID(id)}
+		where, args = "WHERE n IN (SELECT n FROM take WHERE origin = ?1 UNION SELECT take FROM take_step WHERE exchange = ?1) ", []any{packID(id)}
 	}
-	var takes []transcript.Take
-	err := r.st.rows(ctx, query+"ORDER BY n", args, func(row *sql.Rows) error {
-		var t transcript.Take
-		var id, origin, exchange any
-		var created *int64
-		if err := row.Scan(&t.N, &id, &origin, &exchange, &t.Edits, &created); err != nil {
-			return err
-		}
-		t.ID, t.Origin, t.Exchange, t.CreatedAt = unpackID(id), unpackID(origin), unpackID(exchange), unpackTime(created)
-		takes = append(takes, t)
-		return nil
-	})
+	takes, err := r.takes(ctx, where, args)
 	if err != nil {
 		return nil, fmt.Errorf("read takes: %w", damaged(err))
 	}
 	return takes, nil
 }
 
-// PutTake stores a take and sets its N.
+// TakeN gives the take with that number.
+func (r *reader) TakeN(ctx context.Context, n int64) (*transcript.Take, error) {
+	takes, err := r.takes(ctx, "WHERE n = ?1 ", []any{n})
+	if err == nil && len(takes) == 0 {
+		return nil, fmt.Errorf("take t%d: %w", n, transcript.ErrNotFound)
+	}
+	if err == nil {
+		err = r.takeResults(ctx, &takes[0])
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read take: %w", damaged(err))
+	}
+	return &takes[0], nil
+}
+
+// takes reads takes with their steps, which are in order by their ids (UUID v7).
+// where chooses by the columns of take.
+func (r *reader) takes(ctx context.Context, where string, args []any) ([]transcript.Take, error) {
+	var takes []transcript.Take
+	byN := map[int64]int{}
+	err := r.st.rows(ctx, selectTake+where+"ORDER BY n", args, func(row *sql.Rows) error {
+		var t transcript.Take
+		var id, origin, parent any
+		var created, ended *int64
+		err := row.Scan(&t.N, &id, &origin, &parent, &t.Mode, &t.Edits, &t.Reason, &t.Group, &t.Arm, &created, &ended, &t.Outcome, &t.StopReason)
+		t.ID, t.Origin, t.Parent, t.CreatedAt, t.EndedAt = unpackID(id), unpackID(origin), unpackID(parent), unpackTime(created), unpackTime(ended)
+		byN[t.N] = len(takes)
+		takes = append(takes, t)
+		return err
+	})
+	if err != nil || len(takes) == 0 {
+		return nil, err
+	}
+	err = r.st.rows(ctx, "SELECT take, exchange, step, attempt FROM take_step WHERE take IN (SELECT n FROM take "+where+") ORDER BY take, exchange", args, func(row *sql.Rows) error {
+		var n int64
+		var exchange any
+		var s transcript.TakeStep
+		if err := row.Scan(&n, &exchange, &s.Step, &s.Attempt); err != nil {
+			return err
+		}
+		if i, ok := byN[n]; ok {
+			s.Exchange = unpackID(exchange)
+			takes[i].Steps = append(takes[i].Steps, s)
+		}
+		return nil
+	})
+	return takes, err
+}
+
+func (r *reader) takeResults(ctx context.Context, t *transcript.Take) error {
+	return r.st.rows(ctx, "SELECT call_id, name, source, exchange, taken_from FROM take_result WHERE take = ? ORDER BY n", []any{t.N}, func(row *sql.Rows) error {
+		var res transcript.TakeResult
+		var exchange, from any
+		err := row.Scan(&res.CallID, &res.Name, &res.Source, &exchange, &from)
+		res.Exchange, res.From = unpackID(exchange), unpackID(from)
+		t.Results = append(t.Results, res)
+		return err
+	})
+}
+
+// TakePlace gives the place of an exchange that a take sent.
+func (p *past) TakePlace(exchange string) (*transcript.TakePlace, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	place := &transcript.TakePlace{TakeStep: transcript.TakeStep{Exchange: exchange}}
+	var origin, parent any
+	err := p.st.row(context.Background(), "SELECT s.step, s.attempt, t.n, t.origin, t.parent FROM take_step s JOIN take t ON t.n = s.take WHERE s.exchange = ?",
+		[]any{packID(exchange)}, &place.Step, &place.Attempt, &place.N, &origin, &parent)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, fmt.Errorf("take of %s: %w", exchange, transcript.ErrNotFound)
+	}
+	if err == nil {
+		place.Origin = unpackID(origin)
+		place.Before, err = p.stepBefore(place, parent)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read take: %w", err)
+	}
+	return place, nil
+}
+
+// stepBefore gives the last attempt at the step before one of a take; of its
+// first step the last one of the take that it goes on from.
+func (p *past) stepBefore(at *transcript.TakePlace, parent any) (string, error) {
+	const last = " AND step > 0 ORDER BY step DESC, attempt DESC LIMIT 1"
+	query, args := "SELECT exchange FROM take_step WHERE take = ? AND step < ?"+last, []any{at.N, at.Step}
+	if at.Step == 0 {
+		return "", nil
+	}
+	if at.Step == 1 {
+		if parent == nil {
+			return "", nil
+		}
+		query, args = "SELECT exchange FROM take_step WHERE take = (SELECT n FROM take WHERE id = ?)"+last, []any{parent}
+	}
+	var before any
+	err := p.st.row(context.Background(), query, args, &before)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return unpackID(before), err
+}
+
+// PutTake stores a take, or what has come to it.
 func (t *tx) PutTake(take *transcript.Take) error {
 	if err := t.open(); err != nil {
 		return err
 	}
-	take.N = t.w.state.next(&t.w.state.take)
-	_, err := t.st.exec("INSERT INTO take (n, id, origin, exchange, edits, created) VALUES (?, ?, ?, ?, ?, ?)",
-		take.N, packID(take.ID), idOrEmpty(take.Origin), idOrEmpty(take.Exchange), take.Edits, packTime(take.CreatedAt))
+	err := t.putTakeRow(take)
+	if err == nil {
+		err = t.putTakeSteps(take)
+	}
 	if err != nil {
 		return fmt.Errorf("store take: %w", err)
+	}
+	return nil
+}
+
+func (t *tx) putTakeRow(take *transcript.Take) error {
+	if take.N > 0 {
+		_, err := t.st.exec("UPDATE take SET ended = ?, outcome = ?, stop_reason = ? WHERE n = ?", packTime(take.EndedAt), string(take.Outcome), string(take.StopReason), take.N)
+		return err
+	}
+	take.N = t.w.state.next(&t.w.state.take)
+	_, err := t.st.exec("INSERT INTO take (n, id, origin, parent, mode, edits, reason, sample, arm, created, ended, outcome, stop_reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		take.N, packID(take.ID), idOrEmpty(take.Origin), packID(take.Parent), string(take.Mode), take.Edits, take.Reason, take.Group, take.Arm,
+		packTime(take.CreatedAt), packTime(take.EndedAt), string(take.Outcome), string(take.StopReason))
+	return err
+}
+
+// putTakeSteps stores the steps and results that are not stored yet.
+func (t *tx) putTakeSteps(take *transcript.Take) error {
+	var steps, results int
+	err := t.st.row(context.Background(), "SELECT (SELECT count(*) FROM take_step WHERE take = ?1), (SELECT count(*) FROM take_result WHERE take = ?1)", []any{take.N}, &steps, &results)
+	if err != nil {
+		return err
+	}
+	for _, s := range take.Steps[min(steps, len(take.Steps)):] {
+		if _, err := t.st.exec("INSERT OR IGNORE INTO take_step (exchange, take, step, attempt) VALUES (?, ?, ?, ?)", packID(s.Exchange), take.N, s.Step, s.Attempt); err != nil {
+			return err
+		}
+	}
+	for i := results; i < len(take.Results); i++ {
+		r := &take.Results[i]
+		if _, err := t.st.exec("INSERT INTO take_result (take, n, call_id, name, source, exchange, taken_from) VALUES (?, ?, ?, ?, ?, ?, ?)",
+			take.N, i+1, r.CallID, r.Name, string(r.Source), idOrEmpty(r.Exchange), packID(r.From)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeTakeStep forgets that a take sent an exchange, and the take with its last
+// one.
+func (t *tx) removeTakeStep(exchange any) error {
+	var take int64
+	err := t.st.row(context.Background(), "SELECT take FROM take_step WHERE exchange = ?", []any{exchange}, &take)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := t.st.exec("DELETE FROM take_step WHERE exchange = ?", exchange); err != nil {
+		return err
+	}
+	for _, query := range []string{
+		"DELETE FROM take_result WHERE take = ?1 AND NOT EXISTS (SELECT 1 FROM take_step WHERE take = ?1)",
+		"DELETE FROM take WHERE n = ?1 AND NOT EXISTS (SELECT 1 FROM take_step WHERE take = ?1)",
+	} {
+		if _, err := t.st.exec(query, take); err != nil {
+			return err
+		}
 	}
 	return nil
 }

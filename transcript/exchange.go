@@ -167,6 +167,7 @@ const (
 	ByConversation = "conversation"         // it names a conversation
 	ByReference    = "item_reference"       // it names an item of the answer
 	ByUser         = "user"                 // a user said so (Override)
+	ByTake         = "take"                 // a take sent it, which says where it left the original
 	ByRetrieve     = "retrieve"             // it asks again for an answer: a poll, a resumed stream
 	ByHistory      = "history"              // its input begins with the parent's history and output
 	ByChoice       = "choice"               // the same with another of several choices than the first

@@ -79,17 +79,6 @@ type Agent struct {
 	Evidence   string // why it is what it is, in words
 }
 
-// Take is one replay: which exchange was changed how, and the exchange that
-// came of it.
-type Take struct {
-	ID        string
-	N         int64
-	Origin    string // id of the exchange that was replayed
-	Exchange  string // id of the exchange it sent
-	Edits     string // JSON array of edits
-	CreatedAt time.Time
-}
-
 // Reader reads what is stored. Its results belong to the caller.
 type Reader interface {
 	SearchReader
@@ -123,8 +112,10 @@ type Reader interface {
 	// Agents lists the agents of a run, oldest first.
 	Agents(ctx context.Context, run string) ([]Agent, error)
 	// Takes lists the takes that start from the exchange with that id or sent
-	// it, oldest first; all takes if id is "".
+	// it, oldest first; all takes if id is "". It leaves out their Results.
 	Takes(ctx context.Context, id string) ([]Take, error)
+	// TakeN gives the take with that number. ErrNotFound if there is none.
+	TakeN(ctx context.Context, n int64) (*Take, error)
 	// AsOf gives what was stored when exchange n came: of its own methods, none
 	// tells of exchange n or a later one. Of a Tx it sees the Tx's own writes.
 	AsOf(n int64) Past
@@ -138,6 +129,7 @@ type Reader interface {
 type Past interface {
 	Reader
 	OverrideReader
+	TakePlacer
 	// ByOutNode gives the exchanges whose history and output is that node,
 	// newest first, at most limit.
 	ByOutNode(n Node, limit int) ([]*Exchange, error)
@@ -224,7 +216,9 @@ type Tx interface {
 	PutCall(c CallRow) error
 	// PutResult stores a result for the call at that place in that exchange.
 	PutResult(exchange, at string, r ResultRow) error
-	// PutTake stores a take and sets its N.
+	// PutTake stores a take and sets its N. One that has an N is stored already:
+	// it gets the steps and results that have come to it, and how it ended. The
+	// exchanges of steps need not be stored yet.
 	PutTake(t *Take) error
 	// PutDerived stores anew what was derived of a stored exchange: its derived
 	// fields, Outcome and Error, the calls of its answer and, by the calls that

@@ -85,10 +85,11 @@ type Attempt struct {
 // Branch is a chain of steps that leaves an agent's line: another answer to a
 // history that went on otherwise.
 type Branch struct {
-	From  int     `json:"from"`    // number of the step that it continues, 0 if it begins anew
-	After string  `json:"after"`   // id of that step's exchange
-	Take  string  `json:"take_of"` // reference of what it replays, "" if it is no replay
-	Steps []*Step `json:"steps"`
+	From    int     `json:"from"`    // number of the step that it continues, 0 if it begins anew
+	After   string  `json:"after"`   // id of that step's exchange
+	Take    string  `json:"take_of"` // reference of what it replays, "" if it is no replay
+	TakeRef string  `json:"take"`    // reference of the take that sent its first step
+	Steps   []*Step `json:"steps"`
 }
 
 // SideCall is an exchange beside the agents: a title, a probe, a token count.

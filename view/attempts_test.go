@@ -126,7 +126,7 @@ func TestReplays_AreNoPartOfWhatARunComesTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := db.Update(t.Context(), func(tx transcript.Tx) error {
-		return tx.PutTake(&transcript.Take{ID: "0190b000-0000-7000-8000-000000000001", Origin: captures[2].ID, Exchange: replay.ID, Edits: "[]", CreatedAt: caseStart})
+		return tx.PutTake(&transcript.Take{ID: "0190b000-0000-7000-8000-000000000001", Origin: captures[2].ID, Steps: []transcript.TakeStep{{Exchange: replay.ID, Step: 1, Attempt: 1}}, Edits: "[]", CreatedAt: caseStart})
 	}); err != nil {
 		t.Fatal(err)
 	}

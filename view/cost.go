@@ -76,7 +76,9 @@ func takenBy(ctx context.Context, r transcript.Reader) (map[string]bool, error) 
 	}
 	taken := make(map[string]bool, len(takes))
 	for i := range takes {
-		taken[takes[i].Exchange] = true
+		for _, s := range takes[i].Steps {
+			taken[s.Exchange] = true
+		}
 	}
 	return taken, nil
 }

@@ -68,7 +68,7 @@ func TestTranscript_OfWhatContinuesAPrunedExchange(t *testing.T) {
 func TestTranscript_OfAReplayWhoseOriginIsPruned(t *testing.T) {
 	db, stored := record(t, message{ask, "", done}, message{ask, "", done})
 	if err := db.Update(t.Context(), func(tx transcript.Tx) error {
-		return tx.PutTake(&transcript.Take{ID: "t", Origin: stored[0].ID, Exchange: stored[1].ID, Edits: `[{"at":"/messages/0"}]`})
+		return tx.PutTake(&transcript.Take{ID: "t", Origin: stored[0].ID, Steps: []transcript.TakeStep{{Exchange: stored[1].ID, Step: 1, Attempt: 1}}, Edits: `[{"at":"/messages/0"}]`})
 	}); err != nil {
 		t.Fatal(err)
 	}

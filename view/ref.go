@@ -50,7 +50,7 @@ func (t *Target) View(ctx context.Context, r transcript.Reader, now time.Time) (
 //	r12.3        the third step of its first main agent
 //	r12/a2       its second agent; r12/a2.3 that one's third step
 //	x12          an exchange; x:last the latest one, x:last~2
-//	t4           the exchange that a take sent
+//	t4           a take: the last exchange that it sent
 //	0196b0aa     a part of the id of a run or an exchange that no other has
 //
 // ErrNotFound, ErrAmbiguous or ErrBadRef tell what is wrong with one that means
@@ -213,16 +213,20 @@ func number(ref, prefix string) (int64, bool) {
 }
 
 func byTake(ctx context.Context, r transcript.Reader, n int64) (*transcript.Exchange, error) {
-	takes, err := r.Takes(ctx, "")
+	t, err := r.TakeN(ctx, n)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("find t%d: %w", n, err)
 	}
-	for _, t := range takes {
-		if t.N == n {
-			return r.Exchange(ctx, t.Exchange)
+	for _, s := range slices.Backward(t.Steps) { // the last may have been cut before it was on record
+		if s.Step == 0 {
+			continue
+		}
+		e, err := r.Exchange(ctx, s.Exchange)
+		if err == nil || !errors.Is(err, transcript.ErrNotFound) {
+			return e, err
 		}
 	}
-	return nil, fmt.Errorf("find t%d: %w", n, transcript.ErrNotFound)
+	return nil, fmt.Errorf("find t%d: it sent nothing: %w", n, transcript.ErrNotFound)
 }
 
 // mostBack bounds how far before the last one a reference can go.

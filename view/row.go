@@ -112,7 +112,9 @@ func Rows(ctx context.Context, r transcript.Reader, f transcript.Filter) ([]Row,
 	}
 	origins := make(map[string]string, len(takes))
 	for _, t := range takes {
-		origins[t.Exchange] = t.Origin
+		for _, s := range t.Steps {
+			origins[s.Exchange] = t.Origin
+		}
 	}
 	rows := []Row{}
 	for e, err := range r.Exchanges(ctx, f) {

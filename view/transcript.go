@@ -2,8 +2,6 @@ package view
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/retake-debugger/retake/lint"
@@ -24,6 +22,7 @@ type Transcript struct {
 	Children []Row             `json:"children"` // the exchanges that continue this one
 	Takes    []Row             `json:"takes"`    // replays of this one
 	TakeOf   *Row              `json:"take_of"`  // what this one is a replay of
+	Take     *Take             `json:"take"`     // that sent this one
 	Edits    []transcript.Edit `json:"edits"`    // what the replay changed
 	// Findings are those of the exchange that are about no entry.
 	Findings []lint.Finding `json:"findings"`
@@ -45,6 +44,8 @@ type Entry struct {
 	AlsoIn       []string `json:"also_in"`    // exchanges that brought other results for the same call
 	// Edit is what a replay changed in the result.
 	Edit *transcript.Edit `json:"edit"`
+	// From is where a replay took the result from, "" where nothing was replayed.
+	From transcript.Source `json:"from,omitempty"`
 	// Example says that a developer put the item there (Exchange.Examples).
 	Example bool `json:"example,omitempty"`
 	// Findings are what was found at the item, or at the result beside it.
@@ -109,51 +110,6 @@ func (t *Transcript) around(ctx context.Context, r transcript.Reader, e *transcr
 		t.Lost = why
 	}
 	return t.takes(ctx, r, e)
-}
-
-func (t *Transcript) takes(ctx context.Context, r transcript.Reader, e *transcript.Exchange) error {
-	t.Takes, t.Edits = []Row{}, []transcript.Edit{}
-	takes, err := r.Takes(ctx, e.ID)
-	if err != nil && lost(err) == "" {
-		return err
-	}
-	for _, take := range takes {
-		switch e.ID {
-		case take.Origin:
-			row, _, err := rowOf(ctx, r, take.Exchange)
-			if err != nil {
-				return err
-			}
-			if row != nil {
-				t.Takes = append(t.Takes, *row)
-			}
-		case take.Exchange:
-			if err := json.Unmarshal([]byte(take.Edits), &t.Edits); err != nil {
-				return fmt.Errorf("read edits of take t%d: %w", take.N, err)
-			}
-			t.markEdits()
-			if t.TakeOf, _, err = rowOf(ctx, r, take.Origin); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// markEdits hangs each edit at the entry whose result it changed. A replay says
-// nothing of how long its tools took, so what it brought anew has no latency.
-func (t *Transcript) markEdits() {
-	for i := range t.Entries {
-		entry := &t.Entries[i]
-		if entry.Pair == nil || entry.Pair.Result == nil || entry.Pair.Result.Exchange != t.Exchange.ID {
-			continue
-		}
-		for k := range t.Edits {
-			if t.Edits[k].At == entry.Pair.Result.At {
-				entry.Edit, entry.Pair.LatencyMS = &t.Edits[k], nil
-			}
-		}
-	}
 }
 
 // rowOf gives an exchange, or why there is none to show.

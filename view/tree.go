@@ -107,8 +107,10 @@ func (r *Run) readTakes(ctx context.Context, reader transcript.Reader) error {
 		return err
 	}
 	for i := range takes {
-		if r.exchanges[takes[i].Exchange] != nil {
-			r.takes[takes[i].Exchange] = &takes[i]
+		for _, s := range takes[i].Steps {
+			if r.exchanges[s.Exchange] != nil {
+				r.takes[s.Exchange] = &takes[i]
+			}
 		}
 	}
 	return nil
@@ -276,6 +278,7 @@ func (g *growth) lines() ([]*Step, []*Branch) {
 			if origin := g.run.exchanges[take.Origin]; origin != nil {
 				b.Take = Ref(origin.N)
 			}
+			b.TakeRef = TakeRef(take.N)
 		}
 		branches = append(branches, b)
 	}

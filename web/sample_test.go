@@ -191,7 +191,7 @@ func sampleStore(t testing.TB) *store.DB {
 	db := openStore(t, captures)
 	err := db.Update(context.Background(), func(tx transcript.Tx) error {
 		return tx.PutTake(&transcript.Take{
-			ID: "0196f0ab-0000-7000-8000-000000000001", Origin: captures[xSecond-1].ID, Exchange: captures[xTake-1].ID, CreatedAt: day,
+			ID: "0196f0ab-0000-7000-8000-000000000001", Origin: captures[xSecond-1].ID, Steps: []transcript.TakeStep{{Exchange: captures[xTake-1].ID, Step: 1, Attempt: 1}}, CreatedAt: day,
 			Edits: `[{"op":"set_result","call_id":"toolu_run","at":"/messages/2/content/1","was":"before","text":"ok\n--- FAIL: TestComma"}]`,
 		})
 	})

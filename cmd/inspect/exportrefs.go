@@ -139,7 +139,9 @@ func (x *exporting) leavesOf(run string, passes func(*transcript.Exchange) bool)
 	}
 	replay := map[string]bool{}
 	for _, t := range takes {
-		replay[t.Exchange] = true
+		for _, s := range t.Steps {
+			replay[s.Exchange] = true
+		}
 	}
 	var steps []*transcript.Exchange
 	continued, runs := map[string]int{}, map[string]bool{}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/retake-debugger/retake/formats"
 	"github.com/retake-debugger/retake/ingest"
@@ -59,11 +60,24 @@ func (im *importing) said(s *formats.Said) error {
 	case s.Override != nil:
 		return im.override(s)
 	}
-	takes, err := im.db.Takes(im.ctx, s.Take.Exchange)
-	if err != nil || len(takes) > 0 {
+	return im.takeOf(s.Take)
+}
+
+// takeOf stores a take, and links what it sent to where it left the original.
+func (im *importing) takeOf(t *transcript.Take) error {
+	var sent []string
+	for _, s := range t.Steps {
+		sent = append(sent, s.Exchange)
+	}
+	takes, err := im.db.Takes(im.ctx, t.Last())
+	if err != nil || slices.ContainsFunc(takes, func(here transcript.Take) bool { return here.ID == t.ID }) {
 		return err
 	}
-	return im.db.Update(im.ctx, func(tx transcript.Tx) error { return tx.PutTake(s.Take) })
+	if err := im.db.Update(im.ctx, func(tx transcript.Tx) error { return tx.PutTake(t) }); err != nil {
+		return err
+	}
+	_, err = ingest.Relink(im.ctx, im.db, sent...)
+	return err
 }
 
 func (im *importing) marks(s *formats.Said) error {

@@ -215,6 +215,10 @@ func (a *app) send(ctx context.Context, w *workspace.Workspace, req *replay.Requ
 	if err != nil {
 		return nil, nil, err
 	}
+	take, err := replay.Begin(ctx, w.Store(), req, id.String(), time.Now())
+	if err != nil {
+		return nil, nil, err
+	}
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	base.DisableCompression = true
 	transport := recorder.NewTransport(base, w.Recording())
@@ -232,8 +236,7 @@ func (a *app) send(ctx context.Context, w *workspace.Workspace, req *replay.Requ
 		return nil, nil, errors.Join(sendErr, fmt.Errorf("store the replayed exchange: %w", err))
 	}
 	// What was sent is on record, so it is noted also after a Ctrl-C.
-	take, err := replay.Keep(context.WithoutCancel(ctx), w.Store(), req, e)
-	return take, e, err
+	return take, e, replay.End(context.WithoutCancel(ctx), w.Store(), take, e)
 }
 
 func host(url string) string {

@@ -270,7 +270,7 @@ func (p *runPrinter) branches(a *view.Agent, after int) error {
 			what = fmt.Sprintf("↱ also began with x%d", first.ExchangeN)
 		}
 		if b.Take != "" {
-			what = fmt.Sprintf("↱ replayed as x%d, of %s", first.ExchangeN, b.Take)
+			what = fmt.Sprintf("↱ replayed as x%d, of %s, take %s", first.ExchangeN, b.Take, b.TakeRef)
 		}
 		what += ", " + counted(len(b.Steps), "step")
 		p.put(p.style("      "+what, cyan))

@@ -133,6 +133,9 @@ func (p *treePrinter) branch(b *view.Branch) knot {
 	if b.From == 0 {
 		text = "↱ from the start"
 	}
+	if b.TakeRef != "" {
+		text += ", take " + b.TakeRef
+	}
 	if b.Take != "" {
 		text += ", a replay of " + b.Take
 	}

@@ -126,7 +126,7 @@ func runSums(t *testing.T, s transcript.Store) {
 	put(t, s, failed, again, side, last, take, other)
 	update(t, s, func(tx transcript.Tx) error {
 		return errors.Join(
-			tx.PutTake(&transcript.Take{ID: id(80), Origin: last.ID, Exchange: take.ID}),
+			tx.PutTake(&transcript.Take{ID: id(80), Origin: last.ID, Steps: []transcript.TakeStep{{Exchange: take.ID, Step: 1, Attempt: 1}}}),
 			tx.PutCall(transcript.CallRow{Exchange: failed.ID, At: "/x", Name: "f"}), tx.PutCall(transcript.CallRow{Exchange: failed.ID, At: "/y", Name: "f"}),
 			tx.PutCall(transcript.CallRow{Exchange: again.ID, At: "/x", Name: "f"}),
 			tx.PutResult(again.ID, "/x", transcript.ResultRow{Exchange: last.ID, At: "/y", By: "id", IsError: true}))

@@ -43,9 +43,9 @@ func runs(t *testing.T, s transcript.Store) {
 
 func takes(t *testing.T, s transcript.Store) {
 	list := []transcript.Take{
-		{ID: id(1), Origin: id(10), Exchange: id(20), Edits: `[{"a":1}]`, CreatedAt: base},
-		{ID: id(2), Origin: id(11), Exchange: id(21), Edits: "[]", CreatedAt: base},
-		{ID: id(3), Origin: id(20), Exchange: id(22), CreatedAt: base.Add(time.Second)},
+		{ID: id(1), Origin: id(10), Mode: transcript.Once, Steps: steps(20), Edits: `[{"a":1}]`, CreatedAt: base, EndedAt: base.Add(time.Second), Outcome: transcript.OK, StopReason: transcript.StopOnce},
+		{ID: id(2), Origin: id(11), Mode: transcript.Continue, Steps: steps(21, 23, 24), Edits: "[]", Reason: "to see", Group: "g", Arm: "control", CreatedAt: base, Outcome: transcript.InProgress},
+		{ID: id(3), Origin: id(20), Parent: id(2), Mode: transcript.Continue, Steps: steps(22), CreatedAt: base.Add(time.Second), Outcome: transcript.InProgress},
 	}
 	update(t, s, func(tx transcript.Tx) error {
 		for i := range list {
@@ -59,13 +59,74 @@ func takes(t *testing.T, s transcript.Store) {
 		return nil
 	})
 	for id, want := range map[string][]transcript.Take{
-		"": list, id(10): list[:1], id(20): {list[0], list[2]}, id(22): list[2:], id(99): nil,
+		"": list, id(10): list[:1], id(20): {list[0], list[2]}, id(22): list[2:], id(24): list[1:2], id(99): nil,
 	} {
 		got, err := s.Takes(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		same(t, "takes of "+id, got, want)
+	}
+}
+
+// steps are the steps of a take, one attempt each.
+func steps(exchanges ...int) []transcript.TakeStep {
+	var list []transcript.TakeStep
+	for i, n := range exchanges {
+		list = append(list, transcript.TakeStep{Exchange: id(n), Step: i + 1, Attempt: 1})
+	}
+	return list
+}
+
+// A take is stored when it begins and gets what comes to it.
+func takeGrows(t *testing.T, s transcript.Store) {
+	take := &transcript.Take{ID: id(1), Origin: id(10), Mode: transcript.Continue, Edits: "[]", CreatedAt: base, Outcome: transcript.InProgress}
+	keep := func() {
+		t.Helper()
+		update(t, s, func(tx transcript.Tx) error { return tx.PutTake(take) })
+		got, err := s.TakeN(t.Context(), take.N)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "take", got, take)
+	}
+	keep()
+	take.Steps = steps(20)
+	take.Results = []transcript.TakeResult{{CallID: "call_0", Name: "f", Source: transcript.FromEdit, Exchange: id(20)}}
+	keep()
+	take.Steps = append(take.Steps, transcript.TakeStep{Exchange: id(21)}, transcript.TakeStep{Exchange: id(22), Step: 2, Attempt: 1}, transcript.TakeStep{Exchange: id(23), Step: 2, Attempt: 2}, transcript.TakeStep{Exchange: id(24), Step: 3, Attempt: 1})
+	take.Results = append(take.Results, transcript.TakeResult{CallID: "call_0", Name: "f", Source: transcript.FromRecording, Exchange: id(22), From: id(12)})
+	keep()
+	take.EndedAt, take.Outcome, take.StopReason = base.Add(time.Second), transcript.OK, transcript.StopAnswered
+	keep()
+	if got := take.Last(); got != id(24) {
+		t.Errorf("last exchange %s", got)
+	}
+	resumed := &transcript.Take{ID: id(2), Origin: id(10), Parent: id(1), Mode: transcript.Continue, Edits: "[]", CreatedAt: base, Steps: steps(30, 31)}
+	update(t, s, func(tx transcript.Tx) error {
+		if err := tx.PutTake(resumed); err != nil {
+			return err
+		}
+		for exchange, want := range map[int]struct {
+			n      int64
+			step   int
+			before string
+		}{20: {1, 1, ""}, 21: {1, 0, ""}, 22: {1, 2, id(20)}, 24: {1, 3, id(23)}, 30: {2, 1, id(24)}, 31: {2, 2, id(30)}} {
+			at, err := tx.TakePlace(id(exchange))
+			if err != nil {
+				return err
+			}
+			if at.N != want.n || at.Step != want.step || at.Before != want.before || at.Origin != id(10) || at.Exchange != id(exchange) {
+				t.Errorf("place of %d: %+v, want %+v", exchange, at, want)
+			}
+		}
+		if _, err := tx.TakePlace(id(99)); !errors.Is(err, transcript.ErrNotFound) {
+			t.Errorf("place of an exchange that no take sent: %v", err)
+		}
+		return nil
+	})
+	if _, err := s.TakeN(t.Context(), 99); !errors.Is(err, transcript.ErrNotFound) {
+		t.Errorf("a take that is not there: %v", err)
 	}
 }
 

@@ -31,7 +31,7 @@ func runUses(t *testing.T, s transcript.Store) {
 	refused.Status, refused.Outcome = 429, transcript.HTTPError
 	put(t, s, at(1, run, "m", five()), at(2, run, "m", hour()), at(3, run, "m", cut), at(4, run, "m", apart), at(5, run, "n", five()), refused, none, take, at(9, other, "m", five()))
 	update(t, s, func(tx transcript.Tx) error {
-		return tx.PutTake(&transcript.Take{ID: id(80), Origin: id(1), Exchange: take.ID})
+		return tx.PutTake(&transcript.Take{ID: id(80), Origin: id(1), Steps: []transcript.TakeStep{{Exchange: take.ID, Step: 1, Attempt: 1}}})
 	})
 	got, err := s.RunUses(t.Context(), []int64{run.N})
 	if err != nil {

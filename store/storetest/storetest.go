@@ -40,6 +40,7 @@ func Run(t *testing.T, open func(t *testing.T) transcript.Store) {
 		{"Marks", marks},
 		{"Overrides", overrides},
 		{"Takes", takes},
+		{"TakeGrows", takeGrows},
 		{"Calls", calls},
 		{"AsOf", asOf},
 		{"PutDerived", putDerived},

@@ -55,7 +55,7 @@ func fill(tx transcript.Tx, n int) error {
 		tx.PutExchange(e),
 		tx.PutCall(transcript.CallRow{Exchange: e.ID, At: "/a"}),
 		tx.PutResult(e.ID, "/a", transcript.ResultRow{Exchange: e.ID, At: "/b"}),
-		tx.PutTake(&transcript.Take{ID: id(100 + n), Origin: e.ID, Exchange: e.ID}),
+		tx.PutTake(&transcript.Take{ID: id(100 + n), Origin: e.ID, Steps: []transcript.TakeStep{{Exchange: e.ID, Step: 1, Attempt: 1}}}),
 	)
 }
 

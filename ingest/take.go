@@ -1,0 +1,76 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// taken asks whether a take sent the exchange. A take knows where it left the
+// original, whatever its edits made of the history. One whose origin was removed,
+// or that replays what is in no run, is linked like any other exchange.
+func (k *linker) taken() error {
+	at, err := k.tx.TakePlace(k.d.exchange.ID)
+	if errors.Is(err, transcript.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	origin, err := k.ifStored(at.Origin)
+	if err != nil || origin == nil || origin.Link.Run == "" {
+		return err
+	}
+	before := at.Before
+	if at.Step == 1 && before == "" {
+		before = origin.Link.Parent
+	}
+	if k.told, err = k.ifStored(before); err != nil {
+		return err
+	}
+	k.alone = k.told == nil
+	k.sentBy, k.origin = at, origin
+	return nil
+}
+
+// ifStored gives an exchange, nil if it is not there.
+func (k *linker) ifStored(id string) (*transcript.Exchange, error) {
+	if id == "" {
+		return nil, nil
+	}
+	e, err := k.tx.Exchange(k.ctx, id)
+	if errors.Is(err, transcript.ErrNotFound) {
+		return nil, nil
+	}
+	return e, err
+}
+
+// word names what told where the exchange belongs.
+func (k *linker) word() (by, evidence string) {
+	switch {
+	case k.sentBy != nil && k.sentBy.Step == 0:
+		return transcript.ByTake, fmt.Sprintf("a side call of take t%d", k.sentBy.N)
+	case k.sentBy != nil:
+		return transcript.ByTake, fmt.Sprintf("step %d of take t%d, which replays x%d", k.sentBy.Step, k.sentBy.N, k.origin.N)
+	case k.told != nil:
+		return transcript.ByUser, fmt.Sprintf("a user said that it continues x%d", k.told.N)
+	}
+	return transcript.ByUser, "a user said so"
+}
+
+// joinTake puts a step of a take into the run and the agent of what it replays,
+// behind what it goes on from.
+func (k *linker) joinTake(parent *transcript.Exchange) {
+	l, o := &k.d.exchange.Link, &k.origin.Link
+	l.Run = o.Run
+	if l.Side = o.Side || k.sentBy.Step == 0 || o.Agent == ""; l.Side {
+		return
+	}
+	l.Agent, l.Step, l.Attempt = o.Agent, o.Step, k.sentBy.Attempt
+	if parent != nil && parent.Link.Agent == o.Agent {
+		l.Step = parent.Link.Step + 1
+	} else if k.sentBy.Step > 1 {
+		l.Step += k.sentBy.Step - 1
+	}
+}

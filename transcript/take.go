@@ -1,0 +1,109 @@
+package transcript
+
+import "time"
+
+// Take is one replay: which exchange was sent again with which edits, and what
+// came of it.
+type Take struct {
+	ID         string
+	N          int64     // its number in this database, from 1; shown as tN
+	Origin     string    // id of the exchange that was replayed
+	Parent     string    // id of the take that it goes on from, "" if it begins at Origin
+	Mode       TakeMode  //
+	Edits      string    // JSON array of edits
+	Reason     string    // why somebody made it, in their words
+	Group      string    // what takes that are compared have in common, "" if it stands alone
+	Arm        string    // which of the compared things it is
+	CreatedAt  time.Time //
+	EndedAt    time.Time // zero while it goes on, and of one that was killed
+	Outcome    Outcome   // of its last request; InProgress while it goes on
+	StopReason StopReason
+	Steps      []TakeStep
+	Results    []TakeResult
+}
+
+// TakeMode is how far a take goes.
+type TakeMode string
+
+// The modes of takes.
+const (
+	Once     TakeMode = "once"     // one request
+	Continue TakeMode = "continue" // on, with tool results, until the model has done
+)
+
+// StopReason says why a take sent no further request.
+type StopReason string
+
+// The reasons for which takes stop.
+const (
+	StopOnce       StopReason = "once"        // it was to send one request
+	StopAnswered   StopReason = "answered"    // the model called no tool any more
+	StopOpenCalls  StopReason = "open_calls"  // no source had a result for some call
+	StopOpenAsk    StopReason = "open_ask"    // the model asks for something that is no tool result, such as an approval
+	StopIncomplete StopReason = "incomplete"  // the answer was cut short, by a limit on its tokens for one
+	StopFailed     StopReason = "failed"      // a request failed, or was refused
+	StopSource     StopReason = "source"      // a source of tool results broke down
+	StopSteps      StopReason = "max_steps"   // limits of the take
+	StopTokens     StopReason = "max_tokens"  //
+	StopCost       StopReason = "max_cost"    //
+	StopTimeout    StopReason = "timeout"     //
+	StopInterrupt  StopReason = "interrupted" // a user stopped it
+	StopNone       StopReason = ""            // it goes on, or was killed
+)
+
+// TakeStep is one exchange that a take sent.
+type TakeStep struct {
+	Exchange string `json:"exchange"`
+	Step     int    `json:"step"`    // which step of the take, from 1; 0 for a side call: a model that plays a tool
+	Attempt  int    `json:"attempt"` // which attempt at the step, from 1
+}
+
+// TakeResult is a tool result that a take gave the model, and where it came from.
+type TakeResult struct {
+	CallID   string `json:"call_id"`
+	Name     string `json:"name"`
+	Source   Source `json:"source"`
+	Exchange string `json:"exchange"`       // whose request brought it to the model
+	From     string `json:"from,omitempty"` // of what was recorded: the exchange whose request brought it then; of what was simulated: the side call
+}
+
+// Source names where a tool result of a take came from.
+type Source string
+
+// The sources of tool results.
+const (
+	FromEdit      Source = "edited"
+	FromRecording Source = "recorded"
+	FromExec      Source = "exec"
+	FromHTTP      Source = "http"
+	FromMCP       Source = "mcp"
+	FromAsk       Source = "ask"
+	FromModel     Source = "simulated"
+)
+
+// Last gives the exchange of its last step, "" if it has none.
+func (t *Take) Last() string {
+	last := TakeStep{}
+	for _, s := range t.Steps {
+		if s.Step > 0 && s.Step >= last.Step {
+			last = s
+		}
+	}
+	return last.Exchange
+}
+
+// TakePlace is where an exchange stands that a take sent.
+type TakePlace struct {
+	TakeStep
+	N      int64  // number of the take
+	Origin string // the exchange that was replayed
+	Before string // the exchange of the step before, of the take that it goes on from if need be; "" if there is none
+}
+
+// TakePlacer tells which exchanges takes sent. Ingest asks it of every exchange
+// that it links, so it must cost next to nothing.
+type TakePlacer interface {
+	// TakePlace gives the place of the exchange with that id. ErrNotFound if no
+	// take sent it.
+	TakePlace(exchange string) (*TakePlace, error)
+}

@@ -1,0 +1,237 @@
+package view
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// Take is one replay as a reader sees it.
+type Take struct {
+	Ref        string                  `json:"take"`
+	ID         string                  `json:"id"`
+	N          int64                   `json:"n"`
+	Origin     string                  `json:"origin"`     // id of the exchange that was replayed
+	OriginRef  string                  `json:"origin_ref"` // its short reference, "" if it was removed
+	Parent     string                  `json:"parent"`     // id of the take that it goes on from
+	Edits      []transcript.Edit       `json:"edits"`
+	Reason     string                  `json:"reason"`
+	Mode       transcript.TakeMode     `json:"mode"`
+	Group      string                  `json:"group"`
+	Arm        string                  `json:"arm"`
+	CreatedAt  time.Time               `json:"created_at"`
+	EndedAt    *time.Time              `json:"ended_at"` // null: it goes on, or was killed
+	Outcome    transcript.Outcome      `json:"outcome"`
+	StopReason transcript.StopReason   `json:"stop_reason"`
+	Steps      []string                `json:"steps"`     // ids of the exchanges of its steps, of each the last attempt
+	Exchanges  []transcript.TakeStep   `json:"exchanges"` // all that it sent, further attempts and side calls too
+	FirstN     int64                   `json:"first_n"`   // numbers of its first and its last exchange; 0: none is on record
+	LastN      int64                   `json:"last_n"`    //
+	Run        string                  `json:"run"`       // id of the run that it hangs in
+	Results    []transcript.TakeResult `json:"tool_results"`
+}
+
+// TakeRef is the short reference of take n.
+func TakeRef(n int64) string { return fmt.Sprintf("t%d", n) }
+
+// NewTake reads what a take is about.
+func NewTake(ctx context.Context, r transcript.Reader, t *transcript.Take) (*Take, error) {
+	v := &Take{Ref: TakeRef(t.N), ID: t.ID, N: t.N, Origin: t.Origin, Parent: t.Parent, Edits: []transcript.Edit{}, Reason: t.Reason, Mode: t.Mode, Group: t.Group, Arm: t.Arm,
+		CreatedAt: t.CreatedAt, Outcome: t.Outcome, StopReason: t.StopReason, Steps: []string{}, Exchanges: append([]transcript.TakeStep{}, t.Steps...),
+		Results: append([]transcript.TakeResult{}, t.Results...)}
+	if t.Edits != "" {
+		if err := json.Unmarshal([]byte(t.Edits), &v.Edits); err != nil {
+			return nil, fmt.Errorf("read edits of take %s: %w", v.Ref, err)
+		}
+	}
+	if !t.EndedAt.IsZero() {
+		v.EndedAt = &t.EndedAt
+	}
+	origin, _, err := rowOf(ctx, r, t.Origin)
+	if err != nil {
+		return nil, err
+	}
+	if origin != nil {
+		v.OriginRef = origin.Ref()
+	}
+	for i, s := range t.Steps {
+		if s.Step > 0 && !slices.ContainsFunc(t.Steps[i+1:], func(later transcript.TakeStep) bool { return later.Step == s.Step }) {
+			v.Steps = append(v.Steps, s.Exchange)
+		}
+		e, err := r.Exchange(ctx, s.Exchange)
+		if lost(err) != "" {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if v.FirstN == 0 {
+			v.FirstN, v.Run = e.N, e.Link.Run
+		}
+		v.LastN = e.N
+	}
+	return v, nil
+}
+
+// TakesOf lists takes, oldest first: all, those of a run, or those of an exchange.
+func TakesOf(ctx context.Context, r transcript.Reader, of *Target) ([]*Take, error) {
+	id := ""
+	if of != nil && of.Exchange != nil {
+		id = of.Exchange.ID
+	}
+	takes, err := r.Takes(ctx, id)
+	if err != nil && lost(err) == "" {
+		return nil, err
+	}
+	list := []*Take{}
+	for i := range takes {
+		v, err := NewTake(ctx, r, &takes[i])
+		if err != nil {
+			return nil, err
+		}
+		if of == nil || of.Exchange != nil || of.Run.ID == v.Run {
+			list = append(list, v)
+		}
+	}
+	return list, nil
+}
+
+// takes fills in the takes of an exchange, and the one that sent it.
+func (t *Transcript) takes(ctx context.Context, r transcript.Reader, e *transcript.Exchange) error {
+	t.Takes, t.Edits = []Row{}, []transcript.Edit{}
+	takes, err := r.Takes(ctx, e.ID)
+	if err != nil && lost(err) == "" {
+		return err
+	}
+	for i := range takes {
+		take := &takes[i]
+		if slices.ContainsFunc(take.Steps, func(s transcript.TakeStep) bool { return s.Exchange == e.ID }) {
+			if err := t.sentBy(ctx, r, take.N); err != nil {
+				return err
+			}
+			continue
+		}
+		row, _, err := rowOf(ctx, r, take.Last())
+		if err != nil {
+			return err
+		}
+		if row != nil {
+			t.Takes = append(t.Takes, *row)
+		}
+	}
+	return nil
+}
+
+// sentBy marks what the take brought that sent the exchange.
+func (t *Transcript) sentBy(ctx context.Context, r transcript.Reader, n int64) error {
+	whole, err := r.TakeN(ctx, n)
+	if err != nil {
+		return err
+	}
+	if t.Take, err = NewTake(ctx, r, whole); err != nil {
+		return err
+	}
+	t.Edits = append(t.Edits, t.Take.Edits...)
+	if t.TakeOf, _, err = rowOf(ctx, r, whole.Origin); err != nil {
+		return err
+	}
+	line, err := takeLine(ctx, r, whole)
+	if err != nil {
+		return err
+	}
+	t.markEdits(line)
+	t.markSources(line)
+	return nil
+}
+
+// mostResumed bounds how many takes are followed that each go on from another.
+const mostResumed = 100
+
+// takeLine gives a take and those that it goes on from.
+func takeLine(ctx context.Context, r transcript.Reader, t *transcript.Take) ([]*transcript.Take, error) {
+	line := []*transcript.Take{t}
+	for t.Parent != "" && len(t.Steps) > 0 && len(line) < mostResumed {
+		first, err := r.Exchange(ctx, t.Steps[0].Exchange)
+		if lost(err) != "" {
+			return line, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		before, err := r.Takes(ctx, first.Link.Parent)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(before, func(b transcript.Take) bool { return b.ID == t.Parent })
+		if i < 0 {
+			return line, nil
+		}
+		if t, err = r.TakeN(ctx, before[i].N); errors.Is(err, transcript.ErrNotFound) {
+			return line, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		line = append(line, t)
+	}
+	return line, nil
+}
+
+// markEdits hangs each edit at the entry whose result it changed. A replay says
+// nothing of how long its tools took, so what it brought anew has no latency.
+func (t *Transcript) markEdits(line []*transcript.Take) {
+	for _, take := range line {
+		var edits []transcript.Edit
+		if len(take.Steps) == 0 || json.Unmarshal([]byte(take.Edits), &edits) != nil {
+			continue
+		}
+		for i := range t.Entries {
+			entry := &t.Entries[i]
+			if entry.Pair == nil || entry.Pair.Result == nil || entry.Pair.Result.Exchange != take.Steps[0].Exchange {
+				continue
+			}
+			for k := range edits {
+				if edits[k].At != "" && edits[k].At == entry.Pair.Result.At {
+					entry.Edit, entry.Pair.LatencyMS = &edits[k], nil
+				}
+			}
+		}
+	}
+}
+
+// markSources says of each result where it came from.
+func (t *Transcript) markSources(line []*transcript.Take) {
+	type brought struct{ exchange, callID string }
+	sources, sent := map[brought]transcript.Source{}, map[string]bool{}
+	for _, take := range line {
+		for _, s := range take.Steps {
+			sent[s.Exchange] = true
+		}
+		for _, r := range take.Results {
+			sources[brought{r.Exchange, r.CallID}] = r.Source
+		}
+	}
+	for i := range t.Entries {
+		entry := &t.Entries[i]
+		if entry.Pair == nil || entry.Pair.Result == nil {
+			continue
+		}
+		place := entry.Pair.Result
+		switch source, ok := sources[brought{place.Exchange, entry.Pair.CallID}]; {
+		case ok:
+			entry.From = source
+		case entry.Edit != nil:
+			entry.From = transcript.FromEdit
+		default:
+			entry.From = transcript.FromRecording
+		}
+		if sent[place.Exchange] {
+			entry.Pair.LatencyMS = nil
+		}
+	}
+}

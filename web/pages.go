@@ -31,7 +31,7 @@ type errorPage struct {
 
 func parsePages(s *server) *template.Template {
 	t := template.New("pages").Funcs(template.FuncMap{
-		"runs": runs, "plain": plain, "size": size, "count": count, "compact": compact, "ms": duration,
+		"runs": runs, "plain": plain, "size": size, "count": count, "compact": compact, "ms": duration, "msf": func(ms float64) string { return duration(&ms) },
 		"short": shortID, "time": s.clock, "fulltime": s.fullTime, "asset": s.assetURL, "one": oneLine,
 		"percent": percent, "path": pathOf, "count64": func(n int) string { return count(int64(n)) },
 		"hiturl": hitURL, "hitwhat": hitWhat, "dollars": dollars, "share": share, "compareurl": compareURL, "isrun": shortForm.MatchString,

@@ -26,6 +26,7 @@ const (
 type runPage struct {
 	layout
 	Run           *view.Run
+	Tab           string
 	Prev, Next    string
 	Outline       []outlineLine
 	Agents        []agentView
@@ -119,7 +120,7 @@ func (s *server) run(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
-	p := &runPage{layout: layout{Title: v.Ref() + " " + oneLine(v.Name, 60)}, Run: v, Findings: len(worth(v.Lint)), Form: s.writable(c)}
+	p := &runPage{layout: layout{Title: v.Ref() + " " + oneLine(v.Name, 60)}, Run: v, Tab: "transcript", Findings: len(worth(v.Lint)), Form: s.writable(c)}
 	b := &runBuilder{run: v, teller: view.NewTeller(ctx, s.reader, v), budget: newBudget(), room: insideShown, inside: map[string]bool{}}
 	agent, _ := strconv.Atoi(c.Query("agent"))
 	from, _ := strconv.Atoi(c.Query("from"))

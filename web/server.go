@@ -78,6 +78,8 @@ func (s *server) routes() http.Handler {
 	get("/", s.runs)
 	get("/exchanges", s.list)
 	get("/r/:ref", s.run)
+	get("/r/:ref/calls", s.calls)
+	get("/r/:ref/time", s.time)
 	get("/x/:ref", s.transcript)
 	get("/x/:ref/wire", s.wire)
 	get("/x/:ref/item", s.item)

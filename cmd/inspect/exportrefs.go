@@ -1,10 +1,7 @@
 package main
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -130,79 +127,21 @@ func (x *exporting) leaves() ([]*transcript.Exchange, error) {
 	return out, x.ctx.Err()
 }
 
-// leavesOf gives the last exchanges of a run, or of all, that no other one goes
-// on from. With a filter, those of runs of which an exchange passes.
+// leavesOf gives the ends of a run's conversations, or of all.
 func (x *exporting) leavesOf(run string, passes func(*transcript.Exchange) bool) ([]*transcript.Exchange, error) {
-	takes, err := x.reader.Takes(x.ctx, "")
-	if err != nil && !errors.Is(err, transcript.ErrDamaged) {
+	ends, err := view.NewEnds(x.ctx, x.reader, run, passes)
+	if err != nil {
 		return nil, err
 	}
-	replay := map[string]bool{}
-	for _, t := range takes {
-		for _, s := range t.Steps {
-			replay[s.Exchange] = true
+	for _, err := range ends.Damaged {
+		if err := x.errors.take("", err); err != nil {
+			return nil, err
 		}
 	}
-	var steps []*transcript.Exchange
-	continued, runs := map[string]int{}, map[string]bool{}
-	for e, err := range x.reader.Exchanges(x.ctx, transcript.Filter{Run: run, Oldest: true}) {
-		if err != nil {
-			if err := x.errors.take("", err); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		if passes == nil || passes(e) {
-			runs[e.Link.Run] = true
-		}
-		if e.Link.Side || e.Dialect == transcript.Unknown || replay[e.ID] {
-			continue
-		}
-		steps = append(steps, e)
-		if goesOn(&e.Link) {
-			continued[e.Link.Parent]++
-		}
+	for range ends.Failed {
+		x.lost.Add("branches that failed")
 	}
-	var out []*transcript.Exchange
-	for _, e := range steps {
-		switch failed := e.Outcome != transcript.OK || !e.Complete; {
-		case continued[e.ID] > 0 || !runs[e.Link.Run]:
-		case failed && goesOn(&e.Link) && continued[e.Link.Parent] > 1: // the conversation went on without it
-			x.lost.Add("branches that failed")
-		default:
-			out = append(out, e)
-		}
-	}
-	byBeginning(out, steps)
-	return out, nil
-}
-
-// byBeginning puts conversations in the order in which their runs and, within
-// them, their agents began: an agent stands before those that it started. steps
-// are of all of them, oldest first.
-func byBeginning(conversations, steps []*transcript.Exchange) {
-	began := map[string]int{}
-	for n, e := range steps {
-		for _, id := range []string{"run " + e.Link.Run, "agent " + e.Link.Agent} {
-			if _, ok := began[id]; !ok {
-				began[id] = n
-			}
-		}
-	}
-	slices.SortStableFunc(conversations, func(a, b *transcript.Exchange) int {
-		return cmp.Or(cmp.Compare(began["run "+a.Link.Run], began["run "+b.Link.Run]),
-			cmp.Compare(began["agent "+a.Link.Agent], began["agent "+b.Link.Agent]))
-	})
-}
-
-// goesOn tells whether an exchange holds the history of the one that it is linked
-// to, so that that one is no end of a conversation.
-func goesOn(l *transcript.Link) bool {
-	switch l.By {
-	case transcript.ByCompaction, transcript.ByHandoff, transcript.BySession, transcript.ByPrompt, transcript.ByTime, transcript.ByLabel:
-		return false
-	}
-	return l.Parent != ""
+	return ends.List, nil
 }
 
 // filter reads --filter; nil if there is none. Texts, tools and errors are looked

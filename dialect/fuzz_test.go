@@ -3,6 +3,7 @@ package dialect
 import (
 	"bytes"
 	"encoding/json"
+	"path/filepath"
 	"reflect"
 	"testing"
 
@@ -152,6 +153,49 @@ func FuzzApply(f *testing.F) {
 		}
 		if !bytes.Equal(body, before) {
 			t.Fatal("the body was changed")
+		}
+	})
+}
+
+// FuzzConvert: any request is refused, or becomes one of the other dialect that
+// can be read, and every loss points at something.
+func FuzzConvert(f *testing.F) {
+	files, err := filepath.Glob("testdata/convert/*.json")
+	if err != nil || len(files) == 0 {
+		f.Fatalf("no case found (%v)", err)
+	}
+	for _, file := range files {
+		body := read(f, file)
+		for n := range 6 {
+			f.Add(byte(n), body)
+		}
+	}
+	f.Add(byte(1), []byte(`{"messages":[{"role":"assistant","tool_calls":[{"id":"a"},{"id":"a"},{"id":"a_2"},{}]},{"role":"tool","content":null},{"role":"tool","tool_call_id":"zz","content":[[]]}],"tools":[{}],"tool_choice":{}}`))
+	f.Fuzz(func(t *testing.T, n byte, body []byte) {
+		from := dialectOf(n % 3)
+		to := dialectOf((n + 1 + n/3%2) % 3)
+		before := bytes.Clone(body)
+		got, losses, err := Convert(from, to, body)
+		if !bytes.Equal(body, before) {
+			t.Fatal("the request was changed")
+		}
+		if err != nil {
+			return
+		}
+		if !json.Valid(got) {
+			t.Fatalf("not JSON: %q", got)
+		}
+		again, _, _ := Convert(from, to, body)
+		if !bytes.Equal(got, again) {
+			t.Fatal("the same request converts differently")
+		}
+		for _, l := range losses {
+			if l.At != "" && valueAt(body, l.At) == nil && !duplicateMembers(body) {
+				t.Fatalf("%+v points nowhere", l)
+			}
+		}
+		if _, _, err := Convert(to, from, got); err != nil {
+			t.Fatalf("the way back: %v", err)
 		}
 	})
 }

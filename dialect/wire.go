@@ -19,6 +19,8 @@
 //   - A Memory remembers elements with what was read from them, so that history
 //     that is sent again is compared instead of read. What it gives is what
 //     Decode gives without one.
+//   - A draft is a request on its way from one dialect to another; a Loss is what
+//     of it could not be carried, or not as it was.
 //   - A splice is an edit that leaves every byte outside the edited value as it
 //     was.
 //

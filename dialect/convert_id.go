@@ -1,0 +1,160 @@
+package dialect
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// longestID is what each dialect takes for the id of a call: chat and responses
+// answer a longer one with 400 "string too long"; Bedrock's Converse documents
+// 64 for the ids of Anthropic's models.
+func longestID(d transcript.Dialect) int {
+	if d == transcript.Chat {
+		return 40
+	}
+	return 64
+}
+
+// longestName is what each dialect takes for the name of a tool.
+func longestName(d transcript.Dialect) int {
+	if d == transcript.Messages {
+		return 128
+	}
+	return 64
+}
+
+// fitIDs gives every call an id that the other dialect takes, and its result
+// the same. Messages refuses most signs, and an id that a second call has too.
+func (d *draft) fitIDs() {
+	items := make([]transcript.Item, len(d.units))
+	for i := range d.units {
+		u := &d.units[i]
+		items[i] = transcript.Item{Kind: u.kind, Role: u.role, CallID: u.id, Name: u.name}
+	}
+	f := fitting{longest: longestID(d.to), strict: d.to == transcript.Messages, minted: "call"}
+	f.reserve(len(d.units))
+	calls := make([]int, len(d.units)) // of each result, 1 + its call
+	for _, m := range transcript.PairItems(items) {
+		if m.Call >= 0 && m.Result >= 0 {
+			calls[m.Result] = 1 + m.Call
+		}
+	}
+	for i := range d.units {
+		u := &d.units[i]
+		switch {
+		case u.kind == transcript.ToolCall:
+			id, why := f.fit(u.id, f.strict)
+			d.fitted(CallIDRewritten, u.at, &u.id, id, why)
+		case u.kind != transcript.ToolResult:
+		case calls[i] > 0:
+			call := &d.units[calls[i]-1]
+			u.id, u.free = call.id, call.free
+			if u.name == "" || u.name == call.name {
+				u.name = call.name
+			}
+		default:
+			id, why := f.fit(u.id, false)
+			d.fitted(CallIDRewritten, u.at, &u.id, id, why)
+		}
+	}
+}
+
+func (d *draft) fitted(code LossCode, at string, old *string, now, why string) {
+	if now != *old {
+		d.losses = append(d.losses, Loss{Code: code, At: at, From: *old, To: now, Why: why})
+		*old = now
+	}
+}
+
+// fitNames gives every tool a name that the other dialect takes, the same in
+// its definition, its calls and the choice of it.
+func (d *draft) fitNames() {
+	f := fitting{longest: longestName(d.to), strict: true, minted: "tool"}
+	f.reserve(len(d.tools))
+	known := map[string]string{}
+	rename := func(at string, name *string) {
+		now, ok := known[*name]
+		if !ok {
+			var why string
+			now, why = f.fit(*name, true)
+			known[*name] = now
+			if now != *name {
+				d.losses = append(d.losses, Loss{Code: ToolNameRewritten, At: at, From: *name, To: now, Why: why})
+			}
+		}
+		*name = now
+	}
+	for i := range d.tools {
+		rename(d.tools[i].at, &d.tools[i].name)
+	}
+	for i := range d.units {
+		if d.units[i].kind == transcript.ToolCall {
+			rename(d.units[i].at, &d.units[i].name)
+		}
+	}
+	if d.choice != nil {
+		for i := range d.choice.names {
+			rename(d.choice.at, &d.choice.names[i].name)
+		}
+	}
+}
+
+// fitting makes names that a dialect takes.
+type fitting struct {
+	longest int
+	strict  bool // letters, digits, _ and - alone
+	minted  string
+	taken   map[string]int // 1 + how many further ones were made of it
+}
+
+func (f *fitting) reserve(n int) { f.taken = make(map[string]int, n) }
+
+// fit gives a name as it may stand, and why it is another one.
+func (f *fitting) fit(name string, unique bool) (fit, why string) {
+	fit = name
+	if f.strict {
+		if fit = plainName(name); fit != name {
+			why = "it may hold letters, digits, _ and - alone"
+		}
+	}
+	if len(fit) > f.longest {
+		sum := sha256.Sum256([]byte(name))
+		fit = strings.ToValidUTF8(fit[:f.longest-9], "") + "_" + hex.EncodeToString(sum[:4])
+		why = "it may have " + strconv.Itoa(f.longest) + " signs at most"
+	}
+	if fit == "" {
+		fit, why, unique = f.minted, "there was none", true
+	}
+	if !unique {
+		return fit, why
+	}
+	if f.taken[fit] == 0 {
+		f.taken[fit] = 1
+		return fit, why
+	}
+	if why == "" {
+		why = "another one has it already"
+	}
+	for base := fit; ; {
+		f.taken[base]++
+		tail := "_" + strconv.Itoa(f.taken[base])
+		fit = base[:min(len(base), f.longest-len(tail))] + tail
+		if f.taken[fit] == 0 {
+			f.taken[fit] = 1
+			return fit, why
+		}
+	}
+}
+
+func plainName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
+			return r
+		}
+		return '_'
+	}, name)
+}

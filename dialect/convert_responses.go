@@ -1,0 +1,180 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+func readResponsesRequest(d *draft, body []byte) {
+	for _, member := range [...]string{"instructions", "input"} { // instructions come first
+		role := map[string]string{"instructions": "system", "input": "user"}[member]
+		v := get(body, member)
+		if isString(v) {
+			d.message++
+			u := utterance{kind: transcript.MessageItem, role: role, at: "/" + member, message: d.message}
+			if role == "system" {
+				u.kind = transcript.System
+			}
+			d.content(&u, v, u.at)
+			d.add(u)
+			continue
+		}
+		each(v, "/"+member, func(v []byte, at string) { d.responsesItem(v, at, role) })
+	}
+	for c := walk(body); c.next(); {
+		switch v, name := c.value(), string(c.key()); name {
+		case "instructions", "input":
+		case "tools":
+			d.readTools(v, "/tools")
+		case "tool_choice":
+			if has(v) {
+				d.readChoice(v, "/tool_choice")
+			}
+		case "previous_response_id", "conversation", "prompt":
+			if !isEmpty(v) {
+				d.lose(HistoryMissing, "/"+name, "the provider holds what it names")
+			}
+		case "include":
+			each(v, "/include", func(v []byte, at string) {
+				if str(v) != "reasoning.encrypted_content" { // only this dialect hides reasoning unless asked
+					d.dropSetting(at, v)
+				}
+			})
+		case "reasoning", "text", "stream_options":
+			d.responsesGroup(name, v)
+		default:
+			if !d.readSetting(name, v) {
+				d.dropSetting("/"+escapeToken(name), v)
+			}
+		}
+	}
+}
+
+// responsesGroup reads a parameter that is an object of several.
+func (d *draft) responsesGroup(group string, v []byte) {
+	for m := walk(v); m.object && m.next(); {
+		switch inner, at := string(m.key()), "/"+group+"/"+escapeToken(string(m.key())); {
+		case group == "text" && inner == "format":
+			d.readFormat(m.value(), at)
+		case group == "text" && inner == "verbosity", group == "reasoning" && inner == "effort":
+			d.set(inner, at, m.value())
+		default:
+			d.dropSetting(at, m.value())
+		}
+	}
+}
+
+// responsesItem reads one element of the input.
+func (d *draft) responsesItem(v []byte, at, role string) {
+	d.message++
+	it, _ := responsesItem(v, role)
+	kind := str(get(v, "type"))
+	u := utterance{kind: it.Kind, role: it.Role, at: at, message: d.message, id: it.CallID, name: it.Name}
+	switch {
+	case it.ServerSide && it.Kind != transcript.ToolDefinition:
+		d.dropItem(ServerCallDropped, at, v, "the provider ran it")
+	case it.Kind == transcript.MessageItem, it.Kind == transcript.System:
+		if u.role != "assistant" && u.role != "user" && u.kind != transcript.System {
+			d.dropItem(ItemDropped, at, v, "no message of a known role")
+			return
+		}
+		if isString(v) {
+			d.content(&u, v, at)
+		} else {
+			d.content(&u, get(v, "content"), at+"/content")
+			d.rest(v, at, "type", "id", "status", "role", "content")
+		}
+		d.add(u)
+	case it.Kind == transcript.Reasoning:
+		d.reasoning(at, v)
+	case it.Kind == transcript.ToolCall:
+		d.responsesCall(&u, &it, v, kind)
+	case it.Kind == transcript.ToolResult:
+		d.responsesResult(&u, &it, v, kind)
+	case kind == "additional_tools":
+		d.change(ToolRewritten, at, kind, "tools of the request", "the other dialect has no tools that come later")
+		d.readTools(get(v, "tools"), at+"/tools")
+	case it.Kind == transcript.Compaction:
+		d.dropItem(ItemDropped, at, v, "only the provider can read the summary")
+	case it.Name == transcript.Reference:
+		d.dropItem(HistoryMissing, at, v, "the provider holds what it names")
+	default:
+		d.dropItem(ItemDropped, at, v, "the other dialect has no such item")
+	}
+}
+
+func (d *draft) responsesCall(u *utterance, it *transcript.Item, v []byte, kind string) {
+	u.arguments, u.free = it.ArgumentsRaw, kind == "custom_tool_call"
+	if kind != "function_call" && !u.free {
+		u.name = strings.TrimSuffix(kind, "_call")
+		d.change(CallRewritten, u.at, kind, "function "+u.name, "the other dialect has no such tool")
+	} else {
+		d.rest(v, u.at, "type", "id", "status", "call_id", "name", "arguments", "input")
+	}
+	d.add(*u)
+}
+
+func (d *draft) responsesResult(u *utterance, it *transcript.Item, v []byte, kind string) {
+	u.role = "tool"
+	output := get(v, "output")
+	switch kind {
+	case "function_call_output", "custom_tool_call_output":
+		d.rest(v, u.at, "type", "id", "status", "call_id", "name", "output")
+		d.content(u, output, u.at+"/output")
+	default:
+		d.change(CallRewritten, u.at, kind, "function result", "the other dialect has no such tool")
+		text := it.Text
+		if text == "" {
+			text = string(output) + string(get(v, "tools"))
+		}
+		u.plain, u.pieces = true, []piece{{kind: textPiece, at: u.at, text: quote(text)}}
+	}
+	d.add(*u)
+}
+
+func writeResponsesRequest(d *draft, out *fields) {
+	var input [][]byte
+	for i := range d.units {
+		u := &d.units[i]
+		if i == 0 && u.kind == transcript.System && u.role == "system" && u.plain {
+			out.set("instructions", d.openAIContent(u))
+			continue
+		}
+		input = append(input, d.responsesUnit(u))
+	}
+	out.set("input", list(input))
+	d.writeTools(out)
+	d.writeChoice(out)
+	d.writeFormat(out)
+	d.writeSettings(out)
+}
+
+func (d *draft) responsesUnit(u *utterance) []byte {
+	var f fields
+	switch u.kind {
+	case transcript.ToolCall:
+		kind, argument := "function_call", "arguments"
+		if u.free {
+			kind, argument = "custom_tool_call", "input"
+		}
+		f.set("type", quote(kind))
+		f.set("call_id", quote(u.id))
+		f.set("name", quote(u.name))
+		f.set(argument, quote(u.arguments))
+	case transcript.ToolResult:
+		d.lostMark(u)
+		kind := "function_call_output"
+		if u.free {
+			kind = "custom_tool_call_output"
+		}
+		f.set("type", quote(kind))
+		f.set("call_id", quote(u.id))
+		f.set("output", d.openAIContent(u))
+	default:
+		f.set("type", []byte(`"message"`))
+		f.set("role", quote(u.role))
+		f.set("content", d.openAIContent(u))
+	}
+	return f.json()
+}

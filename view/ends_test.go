@@ -8,7 +8,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-func TestExport_AnAgentStandsBeforeThoseThatItStarted(t *testing.T) {
+func TestEnds_AnAgentStandsBeforeThoseThatItStarted(t *testing.T) {
 	step := func(id, run, agent string) *transcript.Exchange {
 		return &transcript.Exchange{ID: id, Link: transcript.Link{Run: run, Agent: agent}}
 	}

@@ -14,14 +14,6 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-func codes(losses []Loss) string {
-	var out []string
-	for _, l := range losses {
-		out = append(out, strings.TrimSpace(string(l.Code)+" "+l.At))
-	}
-	return strings.Join(out, "\n")
-}
-
 // What each golden request becomes in the other two dialects, with its losses.
 func TestConvert_Golden(t *testing.T) {
 	files, err := filepath.Glob("testdata/convert/*.json")

@@ -1,0 +1,94 @@
+package effect
+
+import (
+	"fmt"
+	"math"
+)
+
+// Verdict is what two arms tell.
+type Verdict string
+
+// The verdicts.
+const (
+	Did    Verdict = "the edit did something"
+	NoSign Verdict = "no sign that it did"
+	Open   Verdict = "open"
+)
+
+// alpha is the share of false effects that is borne.
+const alpha = 0.05
+
+// worth is the smallest difference that is worth more takes.
+const worth = 0.1
+
+// Result is the comparison of an edited arm with its control.
+type Result struct {
+	Edited, Control Arm
+	Difference      float64 // of the shares: edited less control
+	Low, High       float64 // the interval of the difference
+	P               float64
+	Verdict         Verdict
+	Needed          int // takes an arm that would tell, if it is open; 0 if that is not known
+}
+
+// Compare sets an edited arm beside its control.
+func Compare(edited, control Arm) Result {
+	r := Result{Edited: edited, Control: control, Difference: edited.Share() - control.Share(), P: Fisher(edited, control)}
+	r.Low, r.High = Newcombe(edited, control)
+	r.judge()
+	return r
+}
+
+// Corrected gives the result with the p that Holm gives for it among others.
+func (r Result) Corrected(p float64) Result {
+	r.P = p
+	r.judge()
+	return r
+}
+
+func (r *Result) judge() {
+	r.Needed = 0
+	switch {
+	case r.Edited.N <= 0 || r.Control.N <= 0:
+		r.Verdict = Open
+	case r.P <= alpha:
+		r.Verdict = Did
+	case math.Abs(r.Difference) < worth:
+		r.Verdict = NoSign
+	default:
+		r.Verdict = Open
+		r.Needed = max(Needed(r.Edited.Share(), r.Control.Share()), 1+min(r.Edited.N, r.Control.N))
+	}
+}
+
+// String says the verdict in a sentence.
+func (r Result) String() string {
+	switch {
+	case r.Verdict == Open && r.Needed > 0:
+		return fmt.Sprintf("open: about %d takes an arm would be needed to tell", r.Needed)
+	case r.Verdict == Open:
+		return "open: an arm has no takes"
+	case r.Verdict == NoSign:
+		return fmt.Sprintf("no sign that it did: a difference of more than %.0f points is unlikely", 100*max(math.Abs(r.Low), math.Abs(r.High)))
+	}
+	return string(r.Verdict)
+}
+
+// z80 is what a standard normal value stays below in 80 of 100 cases.
+const z80 = 0.8416212335729143
+
+// Needed gives the takes an arm with which two true shares would be told apart
+// in 80 of 100 cases, by the usual formula with its correction for an exact test
+// (J. L. Fleiss, 1981). 0 if they are equal: no number would do.
+func Needed(a, b float64) int {
+	d := math.Abs(a - b)
+	if d == 0 || math.IsNaN(d) {
+		return 0
+	}
+	mean := (a + b) / 2
+	root := z95*math.Sqrt(2*mean*(1-mean)) + z80*math.Sqrt(a*(1-a)+b*(1-b))
+	n := root * root / (d * d)
+	n = n / 4 * math.Pow(1+math.Sqrt(1+4/(n*d)), 2)
+	const most = 1e9
+	return int(math.Ceil(min(n, most)))
+}

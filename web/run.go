@@ -27,6 +27,8 @@ type runPage struct {
 	layout
 	Run           *view.Run
 	Tab           string
+	UnderWay      []liveStep // what is being recorded
+	Refresh       string     // where the page is asked for again while the run goes on, "" if it has ended
 	Prev, Next    string
 	Outline       []outlineLine
 	Agents        []agentView
@@ -115,12 +117,29 @@ func (s *server) run(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
+	live, err := s.liveSteps(ctx, run)
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	state, err := s.stateOf(ctx, run, live)
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	if c.Query("seen") == state {
+		c.Status(http.StatusNoContent)
+		return
+	}
 	v, err := s.readRun(ctx, run)
 	if err != nil {
 		s.failed(c, err)
 		return
 	}
-	p := &runPage{layout: layout{Title: v.Ref() + " " + oneLine(v.Name, 60)}, Run: v, Tab: "transcript", Findings: len(worth(v.Lint)), Form: s.writable(c)}
+	p := &runPage{UnderWay: live, layout: layout{Title: v.Ref() + " " + oneLine(v.Name, 60)}, Run: v, Tab: "transcript", Findings: len(worth(v.Lint)), Form: s.writable(c)}
+	if v.Status == view.Running || len(live) > 0 {
+		p.Live, p.Refresh = true, refreshURL(c, state)
+	}
 	b := &runBuilder{run: v, teller: view.NewTeller(ctx, s.reader, v), budget: newBudget(), room: insideShown, inside: map[string]bool{}}
 	agent, _ := strconv.Atoi(c.Query("agent"))
 	from, _ := strconv.Atoi(c.Query("from"))

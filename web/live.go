@@ -1,0 +1,90 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+// liveStep is a step that is being recorded: what has come of it so far.
+type liveStep struct {
+	V      *view.Live
+	Blocks []liveBlock
+}
+
+// liveBlock is an item of a step under way. It has no place of its own yet.
+type liveBlock struct {
+	Label string
+	Class string
+	Text  value
+}
+
+// liveSteps lays out what is being recorded of a run.
+func (s *server) liveSteps(ctx context.Context, run *transcript.Run) ([]liveStep, error) {
+	list, err := s.underWay(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []liveStep
+	b := newBudget()
+	for _, v := range list {
+		if v.RunRef != view.RunRef(run.N) {
+			continue
+		}
+		step := liveStep{V: v}
+		for i := range v.Entries {
+			step.Blocks = append(step.Blocks, liveBlockOf(b, &v.Entries[i]))
+		}
+		out = append(out, step)
+	}
+	return out, nil
+}
+
+func liveBlockOf(b *budget, e *view.Entry) liveBlock {
+	l := liveBlock{Label: labelOf(&e.Item), Class: string(e.Item.Kind) + " " + e.Item.Role}
+	switch e.Item.Kind {
+	case transcript.ToolCall:
+		l.Label = e.Item.Name
+		l.Text = b.data(e.Item.ArgumentsRaw, "", moderate)
+	case transcript.ToolResult:
+		l.Label = strings.TrimSpace("result " + e.Item.Name)
+		l.Text = b.value(e.Item.Text, "", moderate)
+	default:
+		l.Text = b.value(e.Item.Text, "", open)
+	}
+	return l
+}
+
+// stateOf tells in short what there is of a run: as long as it stays, so does
+// its page.
+func (s *server) stateOf(ctx context.Context, run *transcript.Run, live []liveStep) (string, error) {
+	sums, err := s.reader.Runs(ctx, transcript.RunFilter{IDs: []string{run.ID}, Limit: 1})
+	if err != nil {
+		return "", err
+	}
+	h := fnv.New64a()
+	for i := range sums {
+		fmt.Fprint(h, sums[i].Exchanges, sums[i].Takes, sums[i].EndedAt.UnixNano(), sums[i].Marks)
+	}
+	for i := range live {
+		fmt.Fprint(h, live[i].V.ID, len(live[i].Blocks))
+		for k := range live[i].Blocks {
+			fmt.Fprint(h, live[i].Blocks[k].Text.Size)
+		}
+	}
+	return strconv.FormatUint(h.Sum64(), 36), nil
+}
+
+// refreshURL is where a page is asked for again by who has seen that state.
+func refreshURL(c *gin.Context, seen string) string {
+	q := c.Request.URL.Query()
+	q.Set("seen", seen)
+	return c.Request.URL.Path + "?" + q.Encode()
+}

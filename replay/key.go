@@ -79,7 +79,7 @@ func (r *Request) KeyVariable() string {
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return ""
 	}
-	if r.Origin.Dialect == transcript.Messages {
+	if r.Speaks() == transcript.Messages {
 		return "ANTHROPIC_API_KEY"
 	}
 	return "OPENAI_API_KEY"

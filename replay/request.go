@@ -42,7 +42,8 @@ type Request struct {
 	Body    []byte
 	Dropped []string // recorded headers that cannot be sent again: credentials besides the key
 
-	key keyPlace
+	key       keyPlace
+	converted transcript.Dialect // what ConvertTo made of it; "" for that of the origin
 }
 
 // Prepare reads a recorded request and makes the edits. Without edits the

@@ -1,0 +1,144 @@
+package replay
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// ErrHeld says that a request leans on history that the provider holds, which
+// another one does not have.
+var ErrHeld = errors.New("the provider holds a part of the history")
+
+// ErrPath says that a request went to a path that has no counterpart in another
+// dialect, such as a deployment of Azure.
+var ErrPath = errors.New("no known path for the other dialect")
+
+// Speaks gives the dialect that the request is in: that of its origin unless it
+// was converted.
+func (r *Request) Speaks() transcript.Dialect {
+	if r.converted != "" {
+		return r.converted
+	}
+	return r.Origin.Dialect
+}
+
+// ConvertTo makes a request of another dialect of it, for model; model "" keeps
+// the one that it names. Path and headers change with it, and the place of the
+// key; a request to OpenAI's own host goes to Anthropic's and the other way
+// around, any other stays with its host. It tells what could not be carried.
+// ErrHeld if history would be missing. Within one dialect only the model changes.
+func (r *Request) ConvertTo(to transcript.Dialect, model string) ([]dialect.Loss, error) {
+	body, err := r.plainBody()
+	if err != nil {
+		return nil, err
+	}
+	from := r.Speaks()
+	body, losses, err := dialect.Convert(from, to, body)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range losses {
+		if l.Code == dialect.HistoryMissing {
+			return nil, fmt.Errorf("%w: %s", ErrHeld, l.At)
+		}
+	}
+	if model != "" {
+		name, err := json.Marshal(model)
+		if err != nil {
+			return nil, fmt.Errorf("write model: %w", err)
+		}
+		if body, err = dialect.Apply(body, dialect.Edit{Op: dialect.Insert, At: "/model", Value: name}); err != nil {
+			return nil, fmt.Errorf("set model: %w", err)
+		}
+	}
+	if from != to {
+		if err := r.convertURL(from, to); err != nil {
+			return nil, err
+		}
+		r.convertHeaders(to)
+		r.converted = to
+	}
+	r.Header.Del("Content-Encoding")
+	r.Body = body
+	return losses, nil
+}
+
+// plainBody gives the body with its encoding undone.
+func (r *Request) plainBody() ([]byte, error) {
+	encoded := r.Header.Get("Content-Encoding")
+	if encoded == "" {
+		return r.Body, nil
+	}
+	body, err := dialect.Text(encoded, r.Body, maxBody)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUndecodable, err)
+	}
+	return body, nil
+}
+
+// paths are where the providers have each dialect, below the version.
+var paths = map[transcript.Dialect]string{
+	transcript.Chat: "/chat/completions", transcript.Responses: "/responses", transcript.Messages: "/messages",
+}
+
+const (
+	openAI    = "api.openai.com"
+	anthropic = "api.anthropic.com"
+)
+
+func (r *Request) convertURL(from, to transcript.Dialect) error {
+	u, err := url.Parse(r.URL)
+	if err != nil {
+		return fmt.Errorf("parse recorded url: %w", err)
+	}
+	prefix, ok := strings.CutSuffix(u.Path, paths[from])
+	if !ok || strings.Contains(prefix, "/deployments/") {
+		return fmt.Errorf("%w: %s", ErrPath, u.Path)
+	}
+	u.Path, u.RawPath, u.RawQuery, u.Fragment = prefix+paths[to], "", "", ""
+	switch host := u.Hostname(); {
+	case host == openAI && to == transcript.Messages:
+		u.Host = anthropic
+	case host == anthropic && to != transcript.Messages:
+		u.Host = openAI
+	}
+	r.URL = u.String()
+	return nil
+}
+
+// anthropicVersion is the only one that Anthropic has had since the Messages API
+// exists.
+const anthropicVersion = "2023-06-01"
+
+// convertHeaders drops what only the other provider or its SDK understands.
+func (r *Request) convertHeaders(to transcript.Dialect) {
+	for name := range r.Header {
+		own := slices.Contains(keyHeaders, name)
+		for _, prefix := range [...]string{"Anthropic-", "Openai-", "X-Stainless-"} {
+			own = own || strings.HasPrefix(name, prefix)
+		}
+		if own {
+			r.Header.Del(name)
+		}
+	}
+	r.Header.Set("Content-Type", "application/json")
+	keyed := r.NeedsKey()
+	r.key = keyPlace{}
+	if to == transcript.Messages {
+		r.Header.Set("Anthropic-Version", anthropicVersion)
+	}
+	switch {
+	case !keyed:
+	case to == transcript.Messages:
+		r.key.header = "X-Api-Key"
+	default:
+		r.key.header, r.key.scheme = "Authorization", "Bearer "
+	}
+}

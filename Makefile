@@ -32,6 +32,13 @@ lint:
 	@$(LINT) version 2>/dev/null | grep -q $(LINT_VERSION:v%=%) || $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	$(LINT) run ./...
 
+# test-web opens the pages in a headless Chromium and writes pictures of them into
+# bin/pages, light and dark.
+.PHONY: test-web
+test-web:
+	@mkdir -p bin/pages
+	RETAKE_SCREENSHOTS=$(CURDIR)/bin/pages $(GO) test -count=1 -tags $(TAGS) -run Browser -v ./web
+
 # bench measures the recorder beside other proxies, then its parts one by one.
 # BENCH takes flags, such as BENCH="-only A1,D32 -rounds 3".
 bench: build

@@ -283,7 +283,7 @@ func TestBrowser_Screenshots(t *testing.T) {
 	if folder == "" {
 		t.Skip("RETAKE_SCREENSHOTS names no folder")
 	}
-	screenshots(startBrowser(t, options(runStore(t))), folder, "/", "/r/1", "/r/1?agent=2")
+	screenshots(startBrowser(t, options(runStore(t))), folder, append(newPages(), "/", "/r/1", "/r/1?agent=2")...)
 	screenshots(startBrowser(t, options(sampleStore(t))), folder, "/exchanges", "/x/2", "/x/3", "/x/4", "/x/5", "/x/7", "/x/10", "/x/2/wire")
 }
 

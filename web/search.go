@@ -1,10 +1,12 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -12,7 +14,10 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-const hitsShown = 50
+const (
+	hitsShown    = 50
+	searchWithin = 20 * time.Second // of a search that has to read what is not indexed
+)
 
 // searchPage lists the items that hold a text.
 type searchPage struct {
@@ -73,7 +78,12 @@ func (s *server) lookFor(c *gin.Context, limit int) (*view.Found, error) {
 		search.SearchQuery = q
 	}
 	search.Words = c.Query("words") != ""
-	found, err := view.Find(c.Request.Context(), s.reader, search)
+	ctx, cancel := context.WithTimeout(c.Request.Context(), searchWithin)
+	defer cancel()
+	found, err := view.Find(ctx, s.reader, search)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, &missingError{http.StatusServiceUnavailable, "That took longer than 20 s, since what the index does not hold has to be read. A filter narrows it; inspect search has no such bound."}
+	}
 	if errors.Is(err, transcript.ErrNotFound) || errors.Is(err, view.ErrBadRef) || errors.Is(err, view.ErrIsNoRun) {
 		return nil, &missingError{http.StatusNotFound, "There is no run " + oneLine(search.Run, 40) + " here."}
 	}

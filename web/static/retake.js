@@ -52,6 +52,7 @@ const keys = {
   "[": () => current()?.querySelector(".half.call")?.focus(),
   "]": () => current()?.querySelector(".half.result")?.focus(),
   o: toggle,
+  "?": help,
   c: () => {
     const button = current()?.querySelector("[data-copy]");
     if (button) copy(button);
@@ -59,6 +60,35 @@ const keys = {
   },
   x: () => current()?.querySelector("input[form=compare]")?.click(),
 };
+
+// help shows the keys of the page, which its foot names, and those of all pages.
+function help() {
+  let box = document.querySelector("dialog.keys");
+  if (!box) {
+    box = document.createElement("dialog");
+    box.className = "keys";
+    const title = document.createElement("h2");
+    title.textContent = "Keys";
+    const close = document.createElement("form");
+    close.method = "dialog";
+    const button = document.createElement("button");
+    button.textContent = "Close";
+    close.append(button);
+    const own = document.querySelector("footer.keys");
+    const list = document.createElement("p");
+    if (own) list.append(...[...own.childNodes].map((n) => n.cloneNode(true)));
+    const everywhere = document.createElement("p");
+    for (const [key, what] of [["r", "runs"], ["e", "exchanges"], ["/", "search here"], ["g", "first page"], ["?", "this"]]) {
+      const kbd = document.createElement("kbd");
+      kbd.textContent = key;
+      everywhere.append(kbd, ` ${what} · `);
+    }
+    box.append(title, list, everywhere, close);
+    document.body.append(box);
+  }
+  if (box.open) box.close();
+  else box.showModal();
+}
 
 document.addEventListener("keydown", (e) => {
   if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, select, textarea")) return;

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,6 +14,26 @@ type Result struct {
 	CallID  string
 	Text    string
 	IsError bool
+	// Raw, if there is any, is a result of the same dialect as it stood in a request:
+	// it is sent with all its parts and the new call id. Text and IsError do not count
+	// then.
+	Raw json.RawMessage
+}
+
+// again gives the raw result as the one of another call: without the id of its own
+// that an item may have, and without a cache mark, of which an API allows few.
+func (r *Result) again(member string) []byte {
+	var f fields
+	for c := walk(r.Raw); c.next(); {
+		switch key := string(c.key()); key {
+		case member:
+			f.set(key, quote(r.CallID))
+		case "id", "cache_control":
+		default:
+			f.set(key, c.value())
+		}
+	}
+	return f.json()
 }
 
 // Continue gives the request that goes on from body after its answer: the
@@ -55,6 +76,10 @@ func continueChat(response []byte, results []Result) ([]Edit, error) {
 	}
 	edits := []Edit{add("/messages/-", chatEcho(message))}
 	for _, r := range results {
+		if r.Raw != nil {
+			edits = append(edits, add("/messages/-", r.again("tool_call_id")))
+			continue
+		}
 		var f fields
 		if r.CallID == "" { // a legacy function_call has no id
 			f.set("role", []byte(`"function"`))
@@ -122,6 +147,10 @@ func continueMessages(response []byte, results []Result) ([]Edit, error) {
 	}
 	var answers [][]byte
 	for _, r := range results {
+		if r.Raw != nil {
+			answers = append(answers, r.again("tool_use_id"))
+			continue
+		}
 		var f fields
 		f.set("type", []byte(`"tool_result"`))
 		f.set("tool_use_id", quote(r.CallID))
@@ -170,6 +199,9 @@ func continueResponses(body, response []byte, results []Result) ([]Edit, error) 
 
 // responsesResult writes a result the way the type of its call wants it.
 func responsesResult(output [][]byte, r Result) []byte {
+	if r.Raw != nil {
+		return r.again("call_id")
+	}
 	kind := "function_call"
 	for _, item := range output {
 		if t := str(get(item, "type")); str(get(item, "call_id")) == r.CallID && strings.HasSuffix(t, "_call") {

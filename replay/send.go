@@ -6,14 +6,25 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+
+	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/transcript"
 )
 
+// Response is what came back to a Request, as far as it is held to go on with it.
+// All of it is in the recording.
+type Response struct {
+	Status int
+	Header http.Header
+	Body   []byte // as on the wire
+}
+
 // Send sends the request through a recording transport and reads the answer to
-// its end. The answer itself is in the recording.
-func (r *Request) Send(ctx context.Context, transport http.RoundTripper) (status int, err error) {
+// its end. With an error the Response is what came until then, nil if nothing did.
+func (r *Request) Send(ctx context.Context, transport http.RoundTripper) (*Response, error) {
 	req, err := http.NewRequestWithContext(ctx, r.Method, r.URL, bytes.NewReader(r.Body))
 	if err != nil {
-		return 0, fmt.Errorf("build request: %w", err)
+		return nil, fmt.Errorf("build request: %w", err)
 	}
 	req.Header = r.Header.Clone()
 	if req.Header.Get("User-Agent") == "" {
@@ -21,11 +32,32 @@ func (r *Request) Send(ctx context.Context, transport http.RoundTripper) (status
 	}
 	resp, err := transport.RoundTrip(req)
 	if err != nil {
-		return 0, fmt.Errorf("send request: %w", err)
+		return nil, fmt.Errorf("send request: %w", err)
 	}
 	defer resp.Body.Close()
-	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
-		return resp.StatusCode, fmt.Errorf("read answer: %w", err)
+	out := &Response{Status: resp.StatusCode, Header: resp.Header}
+	if out.Body, err = io.ReadAll(io.LimitReader(resp.Body, maxBody)); err == nil {
+		var more int64
+		if more, err = io.Copy(io.Discard, resp.Body); more > 0 && err == nil {
+			err = fmt.Errorf("more than %d bytes", maxBody)
+		}
 	}
-	return resp.StatusCode, nil
+	if err != nil {
+		return out, fmt.Errorf("read answer: %w", err)
+	}
+	return out, nil
+}
+
+// turn decodes an answer to the request.
+func (r *Request) turn(resp *Response) *transcript.Turn {
+	body, err := resp.Body, error(nil)
+	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" {
+		// As far as it can be decoded; where it breaks off the turn is not complete.
+		body, err = dialect.Text(encoding, body, maxBody)
+	}
+	t := dialect.Decode(r.Speaks(), &dialect.Wire{Method: r.Method, URL: r.URL, Status: resp.Status, ResponseHeader: resp.Header, Response: body})
+	if err != nil {
+		t.Complete = false
+	}
+	return t
 }

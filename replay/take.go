@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -34,16 +34,32 @@ func keep(ctx context.Context, s transcript.Store, take *transcript.Take) error 
 	return nil
 }
 
-// Begin notes a take of the request's origin that sends one exchange.
-func Begin(ctx context.Context, s transcript.Store, r *Request, exchange string, now time.Time) (*transcript.Take, error) {
-	take := &transcript.Take{Origin: r.Origin.ID, Mode: transcript.Once, CreatedAt: now, Steps: []transcript.TakeStep{{Exchange: exchange, Step: 1, Attempt: 1}}}
-	return take, begin(ctx, s, take, r.Edits)
-}
-
-// End notes how it ended.
-func End(ctx context.Context, s transcript.Store, take *transcript.Take, e *transcript.Exchange) error {
-	take.EndedAt, take.Outcome, take.StopReason = e.EndedAt, e.Outcome, transcript.StopOnce
-	return keep(ctx, s, take)
+// result tells what came of the take.
+func (l *loop) result() (*Take, error) {
+	t := &Take{Ref: fmt.Sprintf("t%d", l.take.N), N: l.take.N, Origin: l.take.Origin, Edits: []transcript.Edit{}, Mode: l.take.Mode, Outcome: l.take.Outcome, StopReason: l.take.StopReason,
+		Steps: []string{}, Results: append([]transcript.TakeResult{}, l.base...), OpenCalls: []OpenCall{}, Usage: l.spent.total(), Error: l.failure, Turns: l.turns, Stored: l.take}
+	if err := json.Unmarshal([]byte(l.take.Edits), &t.Edits); err != nil {
+		return nil, fmt.Errorf("read edits: %w", err)
+	}
+	for i, s := range l.take.Steps {
+		if s.Step > 0 && !slices.ContainsFunc(l.take.Steps[i+1:], func(later transcript.TakeStep) bool { return later.Step == s.Step }) {
+			t.Steps = append(t.Steps, s.Exchange)
+		}
+	}
+	for i := range t.Results {
+		if t.Results[i].Exchange == "" && len(l.take.Steps) > 0 {
+			t.Results[i].Exchange = l.take.Steps[0].Exchange
+		}
+	}
+	t.Results = append(t.Results, l.take.Results[min(l.edited, len(l.take.Results)):]...)
+	for _, c := range l.open {
+		t.OpenCalls = append(t.OpenCalls, OpenCall{c.CallID, c.Name, c.ArgumentsRaw})
+	}
+	if len(l.turns) > 0 {
+		t.FinalText = l.turns[len(l.turns)-1].Text
+	}
+	t.CostUSD, t.LowerBound = l.spent.cost()
+	return t, nil
 }
 
 // SameAnswer tells whether two turns answer the same: equal texts and calls of

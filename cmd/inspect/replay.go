@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/retake-debugger/retake/cmd/internal/workspace"
@@ -208,35 +207,28 @@ func (a *app) prepare(ctx context.Context, ref string, edits []transcript.Edit, 
 	return req, req.SetKey(key)
 }
 
-// send sends the request, waits until its exchange is stored and notes the
-// take.
-func (a *app) send(ctx context.Context, w *workspace.Workspace, req *replay.Request) (*transcript.Take, *transcript.Exchange, error) {
-	id, err := uuid.NewV7()
-	if err != nil {
-		return nil, nil, err
-	}
-	take, err := replay.Begin(ctx, w.Store(), req, id.String(), time.Now())
-	if err != nil {
-		return nil, nil, err
-	}
+// send sends the request, keeps it as a take and waits until its exchange is stored.
+func (a *app) send(ctx context.Context, w *workspace.Workspace, req *replay.Request) (*replay.Take, *transcript.Exchange, error) {
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	base.DisableCompression = true
-	transport := recorder.NewTransport(base, w.Recording())
+	player := &replay.Player{Store: w.Store(), Transport: recorder.NewTransport(base, w.Recording()), WithID: recorder.WithID}
 	if !a.json {
 		fmt.Fprintf(a.err, "sending %s again to %s\n", view.Ref(req.Origin.N), word(host(req.URL)))
 	}
-	_, sendErr := req.Send(recorder.WithID(ctx, id.String()), transport)
-	if !a.json && sendErr != nil {
-		fmt.Fprintf(a.err, "inspect: %s\n", visible(sendErr.Error()))
+	take, err := player.Play(ctx, req, replay.Options{Mode: transcript.Once})
+	if err != nil {
+		return nil, nil, err
+	}
+	if !a.json && take.Error != nil && take.Outcome != transcript.HTTPError {
+		fmt.Fprintf(a.err, "inspect: %s\n", visible(take.Error.Message))
 	}
 	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), storedWithin)
 	defer cancel()
-	e, err := w.Stored(wait, id.String())
+	e, err := w.Stored(wait, take.Steps[0])
 	if err != nil {
-		return nil, nil, errors.Join(sendErr, fmt.Errorf("store the replayed exchange: %w", err))
+		return nil, nil, fmt.Errorf("store the replayed exchange: %w", err)
 	}
-	// What was sent is on record, so it is noted also after a Ctrl-C.
-	return take, e, replay.End(context.WithoutCancel(ctx), w.Store(), take, e)
+	return take, e, nil
 }
 
 func host(url string) string {
@@ -247,7 +239,7 @@ func host(url string) string {
 	return h
 }
 
-func (a *app) printTake(ctx context.Context, r transcript.Reader, req *replay.Request, take *transcript.Take, e *transcript.Exchange) error {
+func (a *app) printTake(ctx context.Context, r transcript.Reader, req *replay.Request, take *replay.Take, e *transcript.Exchange) error {
 	before, err := view.Decode(ctx, r, req.Origin)
 	if err != nil {
 		return err

@@ -1,0 +1,340 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// loop plays one take.
+type loop struct {
+	*Player
+	o       *Options
+	req     *Request // the next one
+	model   string   // asked for
+	tools   map[string]json.RawMessage
+	take    *transcript.Take
+	base    []transcript.TakeResult // results that the first request holds
+	edited  int                     // how many of them an edit made
+	steps   int
+	turns   []*transcript.Turn
+	last    *transcript.Turn // the last answer, of a side call too; nil if there was none
+	outcome transcript.Outcome
+	failure *transcript.Error
+	spent   spent
+	open    []*Call
+	brought []transcript.TakeResult // by the next request
+}
+
+func (p *Player) newLoop(ctx context.Context, req *Request, o *Options) (*loop, error) {
+	if o.Mode == "" {
+		o.Mode = transcript.Continue
+	}
+	own := *req
+	own.Header = req.Header.Clone()
+	l := &loop{Player: p, o: o, req: &own, outcome: transcript.OK}
+	plain, err := own.plainBody()
+	if err != nil && o.Mode == transcript.Continue {
+		return nil, err
+	}
+	turn := dialect.Decode(own.Speaks(), &dialect.Wire{Method: own.Method, URL: own.URL, Request: plain})
+	l.model, l.tools = turn.Model, toolsOf(turn)
+	l.readResults(turn)
+	if err := l.resume(); err != nil {
+		return nil, err
+	}
+	edits := append(slices.Clone(req.Edits), o.Edits...)
+	l.take = &transcript.Take{Origin: req.Origin.ID, Mode: o.Mode, Reason: o.Reason, Group: o.Group, Arm: o.Arm, CreatedAt: p.now()}
+	if o.Resume != nil {
+		l.take.Parent = o.Resume.Take.ID
+	}
+	if err := begin(ctx, p.Store, l.take, edits); err != nil {
+		return nil, err
+	}
+	l.tell(Event{Kind: Began})
+	return l, nil
+}
+
+// toolsOf gives the definitions of the tools that a request offers, by name.
+func toolsOf(t *transcript.Turn) map[string]json.RawMessage {
+	tools := map[string]json.RawMessage{}
+	for i := range t.Input {
+		if it := &t.Input[i]; it.Kind == transcript.ToolDefinition {
+			tools[it.Name] = it.Raw
+		}
+	}
+	return tools
+}
+
+// resume takes up the answer at which the take before stopped. ErrOpenCalls if a call
+// of it has no result still: then nothing is kept, since nothing would be sent.
+func (l *loop) resume() error {
+	if l.o.Resume == nil || l.o.Resume.turn == nil {
+		return nil
+	}
+	l.last, l.open = l.o.Resume.turn, l.o.Resume.Calls
+	for _, c := range l.open {
+		if !chain(l.o.Sources).covers(c) {
+			return fmt.Errorf("%w: %s %s", ErrOpenCalls, c.Name, c.CallID)
+		}
+	}
+	return nil
+}
+
+// readResults says of each result that the request holds where it comes from: those
+// that an edit names, and those that Resume brings, else the recording.
+func (l *loop) readResults(t *transcript.Turn) {
+	edited := map[string]bool{}
+	for i := range l.req.Edits {
+		if e := &l.req.Edits[i]; e.Op == transcript.SetResult && e.At != "" {
+			edited[e.At] = true
+		}
+	}
+	for _, m := range transcript.PairItems(t.Input) {
+		if m.Result < 0 || t.Input[m.Result].ServerSide {
+			continue
+		}
+		it := &t.Input[m.Result]
+		r := transcript.TakeResult{CallID: it.CallID, Name: it.Name, Source: transcript.FromRecording}
+		if m.Call >= 0 {
+			r.Name = t.Input[m.Call].Name
+		}
+		if edited[it.At] {
+			r.Source = transcript.FromEdit
+			l.brought, l.edited = append(l.brought, r), l.edited+1
+		}
+		l.base = append(l.base, r)
+	}
+	if l.o.Resume != nil {
+		l.o.Resume.mark(l.base)
+	}
+}
+
+func (l *loop) tell(e Event) {
+	if l.o.Progress != nil {
+		e.Take, e.Step = l.take.N, l.steps
+		l.o.Progress(e)
+	}
+}
+
+// run sends until something stops it. An error says that nothing can be kept.
+func (l *loop) run(ctx context.Context) (transcript.StopReason, error) {
+	for resumes := l.last != nil; ; resumes = false {
+		if resumes {
+			results, stop := l.answers(ctx)
+			if stop == "" {
+				stop = l.next(results)
+			}
+			if stop != "" {
+				return stop, nil
+			}
+		}
+		l.steps++
+		resp, err := l.send(ctx)
+		if err != nil {
+			return "", err
+		}
+		if stop := l.afterAnswer(ctx, resp); stop != "" {
+			return stop, nil
+		}
+		results, stop := l.answers(ctx)
+		if stop != "" {
+			return stop, nil
+		}
+		if stop := l.next(results); stop != "" {
+			return stop, nil
+		}
+	}
+}
+
+// send sends the request of a step, again if it is refused for now. The answer is
+// nil if there was none.
+func (l *loop) send(ctx context.Context) (*Response, error) {
+	for attempt := 1; ; attempt++ {
+		resp, wait, err := l.attempt(ctx, attempt)
+		if err != nil || wait < 0 || attempt > l.o.Retries {
+			return resp, err
+		}
+		l.tell(Event{Kind: Waits, Attempt: attempt, Status: resp.Status, Wait: wait})
+		if l.wait(ctx, wait) != nil {
+			return resp, nil
+		}
+	}
+}
+
+// attempt sends the request once. wait is how long to wait before another attempt,
+// less than 0 if there is no use in one.
+func (l *loop) attempt(ctx context.Context, n int) (resp *Response, wait Pause, err error) {
+	step := transcript.TakeStep{Step: l.steps, Attempt: n}
+	if step.Exchange, err = newID(); err != nil {
+		return nil, -1, err
+	}
+	l.take.Steps = append(l.take.Steps, step)
+	for _, r := range l.brought {
+		r.Exchange = step.Exchange
+		l.take.Results = append(l.take.Results, r)
+	}
+	l.brought = nil
+	// What is about to be sent is kept although ctx may end now.
+	if err := keep(context.WithoutCancel(ctx), l.Store, l.take); err != nil {
+		return nil, -1, err
+	}
+	l.tell(Event{Kind: Sends, Attempt: n, Exchange: step.Exchange})
+	began := l.now()
+	resp, sendErr := l.req.Send(l.WithID(ctx, step.Exchange), l.Transport)
+	l.read(ctx, l.req, resp, sendErr)
+	e := Event{Kind: Answered, Attempt: n, Exchange: step.Exchange, Turn: l.last, Took: l.now().Sub(began), Err: sendErr}
+	if resp != nil {
+		e.Status = resp.Status
+	}
+	l.tell(e)
+	if resp == nil || sendErr != nil {
+		return resp, -1, nil
+	}
+	return resp, pauseOf(resp, n), nil
+}
+
+func newID() (string, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return "", fmt.Errorf("make id: %w", err)
+	}
+	return id.String(), nil
+}
+
+// read takes in what came back to a request.
+func (l *loop) read(ctx context.Context, req *Request, resp *Response, err error) {
+	l.last, l.failure = &transcript.Turn{Dialect: req.Speaks()}, nil
+	if resp != nil {
+		l.last = req.turn(resp)
+		l.last.Model = l.model
+		l.failure = l.last.Error
+	}
+	l.spent.add(req, l.last, l.Prices)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		l.outcome = transcript.ClientDisconnect
+	case err != nil:
+		l.outcome, l.failure = transcript.UpstreamReset, &transcript.Error{Message: err.Error()}
+	case resp.Status >= http.StatusBadRequest:
+		l.outcome = transcript.HTTPError
+	case l.last.Error != nil:
+		l.outcome = transcript.StreamError
+	case !l.last.Complete:
+		l.outcome = transcript.UpstreamReset
+	default:
+		l.outcome = transcript.OK
+	}
+}
+
+// stopped tells why ctx ended.
+func stopped(ctx context.Context) transcript.StopReason {
+	switch {
+	case ctx.Err() == nil:
+		return ""
+	case errors.Is(context.Cause(ctx), errTimeout):
+		return transcript.StopTimeout
+	}
+	return transcript.StopInterrupt
+}
+
+// afterAnswer tells whether the take ends with this answer.
+func (l *loop) afterAnswer(ctx context.Context, resp *Response) transcript.StopReason {
+	l.turns = append(l.turns, l.last)
+	t := l.last
+	if l.outcome != transcript.OK {
+		if stop := stopped(ctx); stop != "" {
+			return stop
+		}
+		return transcript.StopFailed
+	}
+	l.open = pending(t, l.tools)
+	switch {
+	case l.o.Mode == transcript.Once:
+		return transcript.StopOnce
+	case cutShort(t):
+		return transcript.StopIncomplete
+	case asks(t):
+		return transcript.StopOpenAsk
+	case len(l.open) == 0 && t.FinishReason != pauseTurn:
+		return transcript.StopAnswered
+	}
+	if stop := stopped(ctx); stop != "" {
+		return stop
+	}
+	return l.o.Limits.reached(l.steps, &l.spent)
+}
+
+// pauseTurn is how Anthropic says that it wants the answer back as it is, to go on
+// with tools that it runs itself (anthropic-sdk-python types/stop_reason).
+const pauseTurn = "pause_turn"
+
+// cutShort tells whether an answer broke off at a limit, so that its calls, if there
+// are any, may not be whole.
+func cutShort(t *transcript.Turn) bool {
+	switch t.FinishReason {
+	case "length", "max_tokens", "model_context_window_exceeded", "incomplete/max_output_tokens":
+		return true
+	}
+	return false
+}
+
+// answers asks the sources for the results of the open calls. Nothing is run unless
+// there is a source for each of them.
+func (l *loop) answers(ctx context.Context) ([]dialect.Result, transcript.StopReason) {
+	sources := chain(l.o.Sources)
+	for _, c := range l.open {
+		if !sources.covers(c) {
+			return nil, transcript.StopOpenCalls
+		}
+	}
+	var results []dialect.Result
+	for _, c := range l.open {
+		r, err := sources.answer(ctx, c)
+		switch {
+		case ctx.Err() != nil:
+			return nil, stopped(ctx)
+		case err != nil:
+			l.failure = &transcript.Error{Message: fmt.Sprintf("%s: %v", c.Name, err)}
+			return nil, transcript.StopSource
+		case r == nil:
+			return nil, transcript.StopOpenCalls
+		}
+		l.tell(Event{Kind: Ran, Call: c, Result: r})
+		l.brought = append(l.brought, transcript.TakeResult{CallID: c.CallID, Name: c.Name, Source: r.Source, From: r.From})
+		results = append(results, r.result(c.CallID))
+	}
+	return results, ""
+}
+
+// next makes the next request.
+func (l *loop) next(results []dialect.Result) transcript.StopReason {
+	body, err := l.req.plainBody()
+	if err == nil {
+		body, err = dialect.Continue(l.req.Speaks(), body, l.last.Response, results)
+	}
+	if err != nil {
+		l.failure = &transcript.Error{Message: err.Error()}
+		return transcript.StopFailed
+	}
+	l.req.Body, l.open = body, nil
+	l.req.Header.Del("Content-Encoding")
+	return ""
+}
+
+// end keeps how the take ended.
+func (l *loop) end(ctx context.Context, stop transcript.StopReason) (*Take, error) {
+	l.take.EndedAt, l.take.Outcome, l.take.StopReason = l.now(), l.outcome, stop
+	if err := keep(ctx, l.Store, l.take); err != nil {
+		return nil, err
+	}
+	return l.result()
+}

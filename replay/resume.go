@@ -1,0 +1,144 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// ErrFinished says that a take has nothing left to go on with.
+var ErrFinished = errors.New("the take has come to its end")
+
+// ErrOpenCalls says that calls at which a take stopped are still without a result.
+var ErrOpenCalls = errors.New("open calls have no result")
+
+// Resumed is a take that is gone on from where it stopped.
+type Resumed struct {
+	Take  *transcript.Take
+	Calls []*Call           // that it left open; none if its last request is to be sent again
+	Used  []*Call           // that got their results from the tape: see Tape.Player
+	Edits []transcript.Edit // of results that had not come yet
+
+	turn    *transcript.Turn        // the answer with the calls, nil if there is none
+	results []transcript.TakeResult // of it and the takes before it, oldest first
+}
+
+// Resume makes the request with which a take goes on: the last one that it sent.
+// The player adds the answer to it and the results of the calls. ErrFinished if the
+// take has none left.
+func Resume(ctx context.Context, r transcript.Reader, t *transcript.Take) (*Request, *Resumed, error) {
+	fail := func(err error) (*Request, *Resumed, error) {
+		return nil, nil, fmt.Errorf("resume take t%d: %w", t.N, err)
+	}
+	if t.Last() == "" {
+		return fail(fmt.Errorf("it sent nothing: %w", transcript.ErrNotFound))
+	}
+	last, err := r.Exchange(ctx, t.Last())
+	if err != nil {
+		return fail(err)
+	}
+	req, err := Prepare(ctx, r, last, nil)
+	if err != nil {
+		return fail(err)
+	}
+	if req.Origin, err = r.Exchange(ctx, t.Origin); errors.Is(err, transcript.ErrNotFound) {
+		req.Origin = last
+	} else if err != nil {
+		return fail(err)
+	}
+	req.converted = last.Dialect
+	s := &Resumed{Take: t}
+	if err := s.inherit(ctx, r); err != nil {
+		return fail(err)
+	}
+	if err := s.answered(ctx, r, req, last); err != nil {
+		return fail(err)
+	}
+	return req, s, nil
+}
+
+// answered finds what the last answer left open, and which calls of the history got
+// their results from the tape.
+func (s *Resumed) answered(ctx context.Context, r transcript.Reader, req *Request, last *transcript.Exchange) error {
+	plain, err := req.plainBody()
+	if err != nil {
+		return err
+	}
+	input := dialect.Decode(last.Dialect, &dialect.Wire{Method: last.Method, URL: last.URL, Request: plain})
+	fromTape := map[string]int{}
+	for _, res := range s.results {
+		if res.From != "" && (res.Source == transcript.FromRecording || res.Source == transcript.FromEdit) {
+			fromTape[res.CallID]++
+		}
+	}
+	for _, m := range slices.Backward(transcript.PairItems(input.Input)) {
+		if m.Call < 0 || m.Result < 0 || fromTape[input.Input[m.Call].CallID] == 0 {
+			continue
+		}
+		it := &input.Input[m.Call]
+		fromTape[it.CallID]--
+		s.Used = append(s.Used, &Call{Name: it.Name, ArgumentsRaw: it.ArgumentsRaw, Arguments: it.Arguments})
+	}
+	if last.Outcome != transcript.OK || !last.Complete {
+		return nil // it is sent again
+	}
+	answer, err := plainBody(ctx, r, last.Response)
+	if err != nil {
+		return err
+	}
+	turn := dialect.Decode(last.Dialect, &dialect.Wire{Method: last.Method, URL: last.URL, Status: last.Status, ResponseHeader: last.Response.Headers, Response: answer})
+	s.turn, s.Calls = turn, pending(turn, toolsOf(input))
+	if len(s.Calls) == 0 && turn.FinishReason != pauseTurn {
+		return ErrFinished
+	}
+	return nil
+}
+
+// inherit reads the results and edits of the take and of those that it went on from.
+func (s *Resumed) inherit(ctx context.Context, r transcript.Reader) error {
+	all, err := r.Takes(ctx, "")
+	if err != nil {
+		return err
+	}
+	for id := s.Take.ID; id != ""; {
+		i := slices.IndexFunc(all, func(t transcript.Take) bool { return t.ID == id })
+		if i < 0 {
+			return nil
+		}
+		whole, err := r.TakeN(ctx, all[i].N)
+		if err != nil {
+			return err
+		}
+		var edits []transcript.Edit
+		if err := json.Unmarshal([]byte(whole.Edits), &edits); err != nil {
+			return fmt.Errorf("read edits: %w", err)
+		}
+		for _, e := range edits {
+			if e.Op == transcript.SetResult && e.At == "" {
+				s.Edits = append(s.Edits, e)
+			}
+		}
+		s.results = append(slices.Clone(whole.Results), s.results...)
+		id = whole.Parent
+		all = slices.Delete(all, i, i+1) // what is stored may go in circles
+	}
+	return nil
+}
+
+// mark says where the results of a request come from that the take before sent.
+func (s *Resumed) mark(base []transcript.TakeResult) {
+	left := s.results
+	for i := range slices.Backward(base) {
+		for k := len(left) - 1; k >= 0; k-- {
+			if left[k].CallID == base[i].CallID {
+				base[i], left = left[k], left[:k]
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,357 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// Tape holds the tool results that a recorded run went on with behind some step,
+// by tool and arguments. It may be used by several takes.
+type Tape struct {
+	byCall map[tapeKey][]*taped
+	byID   map[string]*taped // the last of a call id
+	line   []*transcript.Exchange
+}
+
+// tapeKey is what a call asks: the tool, and its canonical arguments.
+type tapeKey struct{ name, arguments string }
+
+type taped struct {
+	key    tapeKey
+	callID string
+	item   transcript.Item // the result
+	speaks transcript.Dialect
+	from   string // exchange whose request brought it
+}
+
+func keyOf(name, raw string, arguments json.RawMessage) tapeKey {
+	if arguments != nil {
+		if c, err := transcript.Canonical(arguments); err == nil {
+			return tapeKey{name, string(c)}
+		}
+	}
+	return tapeKey{name, raw}
+}
+
+// ReadTape reads what a run went on with behind an exchange: along its own line,
+// replays left out. What came before is in the request of that exchange, and used
+// up. What cannot be read is left out.
+func ReadTape(ctx context.Context, r transcript.Reader, origin *transcript.Exchange) (*Tape, error) {
+	line, err := lineFrom(ctx, r, origin)
+	if err != nil {
+		return nil, fmt.Errorf("read tape: %w", err)
+	}
+	t := &Tape{byCall: map[tapeKey][]*taped{}, byID: map[string]*taped{}, line: line}
+	reading := tapeReader{ctx: ctx, reader: r, tape: t}
+	for _, e := range line[1:] {
+		if err := reading.read(e, line[len(line)-1]); err != nil {
+			return nil, fmt.Errorf("read tape: %w", err)
+		}
+	}
+	return t, nil
+}
+
+// Line gives the exchange that the tape begins at and those that went on from it,
+// oldest first.
+func (t *Tape) Line() []*transcript.Exchange { return t.line }
+
+// Has tells whether a call of that id has a result on the tape.
+func (t *Tape) Has(callID string) bool { return t.byID[callID] != nil }
+
+// lineFrom gives an exchange and those that went on from it: of several that did,
+// the one that leads furthest. A failed attempt goes on with what the next attempt
+// at its step did.
+func lineFrom(ctx context.Context, r transcript.Reader, origin *transcript.Exchange) ([]*transcript.Exchange, error) {
+	if origin.Link.Run == "" || origin.Link.Agent == "" {
+		return []*transcript.Exchange{origin}, nil
+	}
+	others, err := otherTakes(ctx, r, origin)
+	if err != nil {
+		return nil, err
+	}
+	var list []*transcript.Exchange
+	for e, err := range r.Exchanges(ctx, transcript.Filter{Run: origin.Link.Run, Oldest: true}) {
+		if errors.Is(err, transcript.ErrDamaged) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if e.Link.Agent == origin.Link.Agent && !others[e.ID] && e.N >= origin.N {
+			list = append(list, e)
+		}
+	}
+	children, depth := map[string][]*transcript.Exchange{}, map[string]int{}
+	for i := len(list) - 1; i >= 0; i-- {
+		e := list[i]
+		depth[e.ID]++
+		depth[e.Link.Parent] = max(depth[e.Link.Parent], depth[e.ID])
+		children[e.Link.Parent] = append(children[e.Link.Parent], e)
+	}
+	furthest := func(of []*transcript.Exchange) (best *transcript.Exchange) {
+		for _, e := range of {
+			if best == nil || depth[e.ID] >= depth[best.ID] { // the oldest of equals, which comes last
+				best = e
+			}
+		}
+		return best
+	}
+	line, at := []*transcript.Exchange{origin}, origin
+	if len(children[origin.ID]) == 0 && origin.Outcome != transcript.OK {
+		var again []*transcript.Exchange
+		for _, e := range list {
+			if e.Link.Step == origin.Link.Step && e.Link.InNode == origin.Link.InNode && len(children[e.ID]) > 0 {
+				again = append(again, e)
+			}
+		}
+		if e := furthest(again); e != nil {
+			at = e
+		}
+	}
+	for next := furthest(children[at.ID]); next != nil; next = furthest(children[at.ID]) {
+		line, at = append(line, next), next
+	}
+	return line, nil
+}
+
+// otherTakes gives the exchanges that takes sent, but those of the take that sent
+// the origin.
+func otherTakes(ctx context.Context, r transcript.Reader, origin *transcript.Exchange) (map[string]bool, error) {
+	takes, err := r.Takes(ctx, "")
+	if err != nil && !errors.Is(err, transcript.ErrDamaged) {
+		return nil, err
+	}
+	others := map[string]bool{}
+	for i := range takes {
+		own := false
+		for _, s := range takes[i].Steps {
+			own = own || s.Exchange == origin.ID
+		}
+		for _, s := range takes[i].Steps {
+			others[s.Exchange] = !own
+		}
+	}
+	return others, nil
+}
+
+// tapeReader reads results from the requests that brought them. Clients send the
+// whole history each time, so that most are in the last request of the line too,
+// which is read once.
+type tapeReader struct {
+	ctx    context.Context
+	reader transcript.Reader
+	tape   *Tape
+	last   *readTurn
+	made   map[transcript.Place]*transcript.Item // calls of answers that were read
+}
+
+// readTurn is the input of an exchange, by place.
+type readTurn struct {
+	items map[string]*transcript.Item // results
+	calls map[string]*transcript.Item // at the place of a result: the call that it answers
+}
+
+func (t *tapeReader) turn(e *transcript.Exchange) (*readTurn, error) {
+	body, err := plainBody(t.ctx, t.reader, e.Request)
+	out := &readTurn{items: map[string]*transcript.Item{}, calls: map[string]*transcript.Item{}}
+	if unreadable(err) {
+		return out, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	items := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, Request: body}).Input
+	for i := range items {
+		if items[i].Kind == transcript.ToolResult {
+			out.items[items[i].At] = &items[i]
+		}
+	}
+	for _, m := range transcript.PairItems(items) {
+		if m.Call >= 0 && m.Result >= 0 {
+			out.calls[items[m.Result].At] = &items[m.Call]
+		}
+	}
+	return out, nil
+}
+
+// read adds the results that a request brought.
+func (t *tapeReader) read(e, last *transcript.Exchange) (err error) {
+	rows, err := t.reader.Brought(t.ctx, e.ID)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	if t.last == nil {
+		if t.last, err = t.turn(last); err != nil {
+			return err
+		}
+	}
+	own := t.last
+	for i := range rows {
+		for _, res := range rows[i].Results {
+			it := own.items[res.At]
+			if (it == nil || it.CallID != rows[i].CallID) && own == t.last && e.ID != last.ID {
+				if own, err = t.turn(e); err != nil {
+					return err
+				}
+				it = own.items[res.At]
+			}
+			if it == nil {
+				continue
+			}
+			call := own.calls[res.At]
+			if call == nil { // the provider holds it
+				if call, err = t.call(&rows[i]); err != nil {
+					return err
+				}
+			}
+			if call != nil {
+				t.tape.add(&taped{key: keyOf(rows[i].Name, call.ArgumentsRaw, call.Arguments), callID: rows[i].CallID, item: *it, speaks: e.Dialect, from: e.ID})
+			}
+		}
+	}
+	return nil
+}
+
+// call reads a call from the answer that made it, nil if it is not there.
+func (t *tapeReader) call(row *transcript.CallRow) (*transcript.Item, error) {
+	at := transcript.Place{Exchange: row.Exchange, Body: "response", At: row.At}
+	if t.made == nil {
+		t.made = map[transcript.Place]*transcript.Item{}
+	}
+	if it, ok := t.made[at]; ok {
+		return it, nil
+	}
+	e, err := t.reader.Exchange(t.ctx, row.Exchange)
+	var body []byte
+	if err == nil {
+		body, err = plainBody(t.ctx, t.reader, e.Response)
+	}
+	if unreadable(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, Status: e.Status, ResponseHeader: e.Response.Headers, Response: body}).Output
+	for i := range out {
+		t.made[transcript.Place{Exchange: row.Exchange, Body: "response", At: out[i].At}] = &out[i]
+	}
+	return t.made[at], nil
+}
+
+func (t *Tape) add(r *taped) {
+	t.byCall[r.key] = append(t.byCall[r.key], r)
+	t.byID[r.callID] = r
+}
+
+// unreadable tells whether something is gone or damaged, which others are not.
+func unreadable(err error) bool {
+	return errors.Is(err, transcript.ErrNotFound) || errors.Is(err, transcript.ErrDamaged)
+}
+
+// plainBody reads a body without its content encoding.
+func plainBody(ctx context.Context, r transcript.Reader, m transcript.Message) ([]byte, error) {
+	body, err := readBody(ctx, r, m)
+	if err != nil || m.ContentEncoding == "" {
+		return body, err
+	}
+	plain, _ := dialect.Text(m.ContentEncoding, body, maxBody) // as far as it can be
+	return plain, nil
+}
+
+// Player gives the tape as sources for one take: what the edits say of results on
+// it, and what was recorded. Results of the same call are given in the order in
+// which they were used, each once. used are the calls of an earlier take, that this
+// one goes on from, that got theirs from the tape.
+func (t *Tape) Player(edits []transcript.Edit, used []*Call) (edited, recorded Source) {
+	p := &tapePlayer{tape: t, next: map[tapeKey]int{}, edits: map[string]*transcript.Edit{}}
+	for i := range edits {
+		if edits[i].Op == transcript.SetResult {
+			p.edits[edits[i].CallID] = &edits[i]
+		}
+	}
+	for _, c := range used {
+		p.next[keyOf(c.Name, c.ArgumentsRaw, c.Arguments)]++
+	}
+	return editedSource{p}, recordedSource{p}
+}
+
+// tapePlayer counts what is used up.
+type tapePlayer struct {
+	tape  *Tape
+	next  map[tapeKey]int
+	edits map[string]*transcript.Edit // by call id: of a recorded call, or of the take's own
+}
+
+// peek gives the next result of a call, nil if there is none left.
+func (p *tapePlayer) peek(c *Call) *taped {
+	key := keyOf(c.Name, c.ArgumentsRaw, c.Arguments)
+	list := p.tape.byCall[key]
+	if n := p.next[key]; n < len(list) {
+		return list[n]
+	}
+	return nil
+}
+
+// edit gives what the edits say of a call: by its own id, or by that of the recorded
+// call whose turn it is.
+func (p *tapePlayer) edit(c *Call) (*transcript.Edit, *taped) {
+	if e := p.edits[c.CallID]; e != nil && c.CallID != "" {
+		return e, nil
+	}
+	if at := p.peek(c); at != nil {
+		return p.edits[at.callID], at
+	}
+	return nil, nil
+}
+
+func (p *tapePlayer) use(at *taped) {
+	if at != nil {
+		p.next[at.key]++
+	}
+}
+
+type editedSource struct{ *tapePlayer }
+
+func (s editedSource) Covers(c *Call) bool {
+	e, _ := s.edit(c)
+	return e != nil
+}
+
+func (s editedSource) Answer(_ context.Context, c *Call) (*Result, error) {
+	e, at := s.edit(c)
+	if e == nil {
+		return nil, nil
+	}
+	r := &Result{Text: e.Text, Source: transcript.FromEdit, IsError: e.IsError != nil && *e.IsError}
+	if at != nil {
+		r.From = at.from
+		if e.IsError == nil {
+			r.IsError = at.item.IsError
+		}
+	}
+	s.use(at)
+	return r, nil
+}
+
+type recordedSource struct{ *tapePlayer }
+
+func (s recordedSource) Covers(c *Call) bool { return s.peek(c) != nil }
+
+func (s recordedSource) Answer(_ context.Context, c *Call) (*Result, error) {
+	at := s.peek(c)
+	if at == nil {
+		return nil, nil
+	}
+	s.use(at)
+	r := &Result{Text: at.item.Text, IsError: at.item.IsError, Source: transcript.FromRecording, From: at.from}
+	if at.speaks == c.Dialect {
+		r.Raw = at.item.Raw
+	}
+	return r, nil
+}

@@ -85,13 +85,14 @@ func TestOpenReader_OfDamagedFiles(t *testing.T) {
 		damage func([]byte) []byte
 		least  int // exchanges that must come back
 	}{
-		"nothing":         {func(b []byte) []byte { return b }, 300},
-		"cut by a page":   {func(b []byte) []byte { return b[:len(b)-page] }, 200},
-		"cut in a page":   {func(b []byte) []byte { return b[:len(b)-page/2] }, 200},
-		"a tenth cut":     {func(b []byte) []byte { return b[:len(b)/10*9] }, 100},
-		"half cut":        {func(b []byte) []byte { return b[:len(b)/2] }, 10},
-		"a page of zeros": {fill(pages/2, pages/2+1, 0), 100},
-		"a page of noise": {fill(pages/3, pages/3+1, 0x5a), 100},
+		"nothing":       {func(b []byte) []byte { return b }, 300},
+		"cut by a page": {func(b []byte) []byte { return b[:len(b)-page] }, 200},
+		"cut in a page": {func(b []byte) []byte { return b[:len(b)-page/2] }, 200},
+		"a tenth cut":   {func(b []byte) []byte { return b[:len(b)/10*9] }, 100},
+		"half cut":      {func(b []byte) []byte { return b[:len(b)/2] }, 10},
+		// Which page this is differs from file to file: what two thirds build on may be in it.
+		"a page of zeros": {fill(pages/2, pages/2+1, 0), 50},
+		"a page of noise": {fill(pages/3, pages/3+1, 0x5a), 50},
 		"pages of zeros":  {fill(pages-12, pages-2, 0), 100},
 		"the last page":   {fill(pages-1, pages, 0xff), 200},
 		"a byte in each": {func(b []byte) []byte {

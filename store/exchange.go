@@ -96,31 +96,70 @@ func packMessage(row []any, m *transcript.Message, headers any) []any {
 	return append(row, headers, m.Bytes, packHash(m.SHA256), m.ContentEncoding, m.DecodeError, int64(m.Body))
 }
 
-// scanned holds what a row needs before it is an exchange.
+// idColumn reads an id.
+type idColumn string
+
+// Scan is there for database/sql.
+func (c *idColumn) Scan(v any) error {
+	*c = idColumn(unpackID(v))
+	return nil
+}
+
+// hashColumn reads a SHA-256.
+type hashColumn string
+
+// Scan is there for database/sql.
+func (c *hashColumn) Scan(v any) error {
+	*c = hashColumn(unpackHash(v))
+	return nil
+}
+
+// scanned reads one row after the other: it holds what a row needs before it is an
+// exchange.
 type scanned struct {
-	e                    *transcript.Exchange
-	id, run, parent      any
-	agent                any
-	started, ended       *int64
-	errType              *string
-	errCode, errMessage  *string
-	request, response    []byte
-	reqHash, respHash    any
-	model                int64
-	responseID, warnings *string
-	usage                [7]*int64
-	cacheHour            *int64
-	usageComplete        *bool
-	inNode, outNode      []byte
-	seen                 *string
-	loose, settings      []byte
-	change               *string
-	chunks               []byte
+	row                    transcript.Exchange
+	into                   []any
+	id, run, parent, agent idColumn
+	started, ended         *int64
+	errType                *string
+	errCode, errMessage    *string
+	request, response      []byte
+	reqHash, respHash      hashColumn
+	model                  int64
+	responseID, warnings   *string
+	usage                  [7]*int64
+	cacheHour              *int64
+	usageComplete          *bool
+	inNode, outNode        sql.RawBytes
+	seen                   *string
+	loose, settings        sql.RawBytes
+	change                 *string
+	chunks                 sql.RawBytes
+}
+
+// packedExchange is an exchange whose headers are still as they are stored.
+type packedExchange struct {
+	*transcript.Exchange
+	request, response []byte
+}
+
+// scan reads a row.
+func (s *scanned) scan(row *sql.Rows) (packedExchange, error) {
+	if s.into == nil {
+		s.into = s.dest()
+	}
+	if err := row.Scan(s.into...); err != nil {
+		return packedExchange{}, err
+	}
+	e := s.row
+	if err := s.finish(&e); err != nil {
+		return packedExchange{}, fmt.Errorf("x%d: %w", e.N, err)
+	}
+	return packedExchange{&e, s.request, s.response}, nil
 }
 
 func (s *scanned) dest() []any {
-	e := &transcript.Exchange{}
-	s.e = e
+	e := &s.row
 	l, u := &e.Link, &s.usage
 	return []any{&e.Dialect, &e.Model, &e.ResponseModel, &e.N, &s.id, &s.started, &s.ended, &e.Upstream, &e.Method, &e.URL,
 		&e.Status, &e.Outcome, &e.Lossy, &s.errType, &s.errCode, &s.errMessage,
@@ -136,11 +175,10 @@ func (s *scanned) dest() []any {
 }
 
 // finish makes the exchange, all but its headers.
-func (s *scanned) finish() error {
-	e := s.e
-	e.ID, e.Link.Run, e.Link.Parent, e.Link.Agent = unpackID(s.id), unpackID(s.run), unpackID(s.parent), unpackID(s.agent)
+func (s *scanned) finish(e *transcript.Exchange) error {
+	e.ID, e.Link.Run, e.Link.Parent, e.Link.Agent = string(s.id), string(s.run), string(s.parent), string(s.agent)
 	e.StartedAt, e.EndedAt = unpackTime(s.started), unpackTime(s.ended)
-	e.Request.SHA256, e.Response.SHA256 = unpackHash(s.reqHash), unpackHash(s.respHash)
+	e.Request.SHA256, e.Response.SHA256 = string(s.reqHash), string(s.respHash)
 	if s.errType != nil && s.errCode != nil && s.errMessage != nil {
 		e.Error = &transcript.Error{Type: *s.errType, Code: *s.errCode, Message: *s.errMessage}
 	}
@@ -177,28 +215,26 @@ func (s *scanned) finish() error {
 
 // exchanges runs a query that begins with selectExchange or selectListed.
 func (r *reader) exchanges(ctx context.Context, query string, args ...any) ([]*transcript.Exchange, error) {
-	var rows []*scanned
+	var rows []packedExchange
+	var s scanned
 	err := r.st.rows(ctx, query, args, func(row *sql.Rows) error {
-		s := &scanned{}
-		rows = append(rows, s)
-		return row.Scan(s.dest()...)
+		e, err := s.scan(row)
+		rows = append(rows, e)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read exchanges: %w", damaged(err))
 	}
 	list := make([]*transcript.Exchange, 0, len(rows))
-	for _, s := range rows {
-		err := s.finish()
-		if err == nil {
-			s.e.Request.Headers, err = r.headers.unpack(ctx, r.st, s.request)
-		}
-		if err == nil {
-			s.e.Response.Headers, err = r.headers.unpack(ctx, r.st, s.response)
+	for _, e := range rows {
+		var err error
+		if e.Request.Headers, err = r.headers.unpack(ctx, r.st, e.request); err == nil {
+			e.Response.Headers, err = r.headers.unpack(ctx, r.st, e.response)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read exchange x%d: %w", s.e.N, damaged(err))
+			return nil, fmt.Errorf("read exchange x%d: %w", e.N, damaged(err))
 		}
-		list = append(list, s.e)
+		list = append(list, e.Exchange)
 	}
 	return list, nil
 }

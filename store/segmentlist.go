@@ -3,6 +3,10 @@ package store
 // listChunk is how many segments a chunk of a list has.
 const listChunk = 256
 
+// afterCopy is for how many segments there is room behind those that were copied:
+// a step adds a few.
+const afterCopy = 8
+
 // segmentList is a list of segments that is never changed. It is kept in chunks,
 // which lists that begin alike share: the bodies of a run of n steps take O(n)
 // memory together, and where two of them part is found without reading what
@@ -16,9 +20,12 @@ type segmentList struct {
 func (l *segmentList) at(i int) segmentID { return l.chunks[i/listChunk][i%listChunk] }
 
 // add adds a segment. Only whoever makes the list may call it.
-func (l *segmentList) add(id segmentID) {
+func (l *segmentList) add(id segmentID) { l.addOf(id, 16) }
+
+// addOf adds the first of so many segments.
+func (l *segmentList) addOf(id segmentID, many int) {
 	if l.len%listChunk == 0 {
-		l.chunks = append(l.chunks, make([]segmentID, 0, 16))
+		l.chunks = append(l.chunks, make([]segmentID, 0, min(many, listChunk)))
 	}
 	last := &l.chunks[len(l.chunks)-1]
 	*last = append(*last, id)
@@ -36,7 +43,7 @@ func (l *segmentList) copy(from *segmentList, start, end int) {
 			start += listChunk
 			continue
 		}
-		l.add(from.at(start))
+		l.addOf(from.at(start), end-start+afterCopy)
 		start++
 	}
 }

@@ -76,9 +76,20 @@ func (r *Run) judge(ctx context.Context, reader transcript.Reader, cost func(*tr
 			}
 		}
 	}
-	for a := range r.reading.inAdvance(decoded) {
-		if err := j.step(a); err != nil && lost(err) == "" {
-			return err
+	steps := ahead(func(yield func(toJudge) bool) {
+		for a := range r.reading.inAdvance(decoded) {
+			s, err := j.read(a)
+			if !yield(toJudge{s, err}) {
+				return
+			}
+		}
+	})
+	for s := range steps { // each is judged while the next ones are read
+		switch {
+		case s.err == nil:
+			j.judge.Step(s.step)
+		case lost(s.err) == "":
+			return s.err
 		}
 		if err := ctx.Err(); err != nil {
 			return err
@@ -86,6 +97,12 @@ func (r *Run) judge(ctx context.Context, reader transcript.Reader, cost func(*tr
 	}
 	r.Lint = j.judge.Findings()
 	return nil
+}
+
+// toJudge is a step, or why it cannot be judged.
+type toJudge struct {
+	step lint.Step
+	err  error
 }
 
 // inOrder gives the exchanges of the run, oldest first.
@@ -103,18 +120,19 @@ type judging struct {
 	run   *Run
 	judge lint.Judge
 	*reading
-	judged    map[string]bool
+	judged    map[string]bool // or will be
 	continued map[string]bool // exchanges whose whole history some step was judged behind
 }
 
-func (j *judging) step(a answered) error {
+// read reads what is new in a step.
+func (j *judging) read(a answered) (lint.Step, error) {
 	e := a.exchange
-	request, err := j.read(e)
+	request, err := j.reading.read(e)
 	if err != nil {
-		return err
+		return lint.Step{}, err
 	}
 	if a.err != nil {
-		return a.err
+		return lint.Step{}, a.err
 	}
 	turn := new(transcript.Turn)
 	*turn = *a.turn
@@ -128,9 +146,8 @@ func (j *judging) step(a answered) error {
 	} else {
 		turn.Input = j.items(request)
 	}
-	j.judge.Step(s)
 	j.judged[e.ID] = true
-	return nil
+	return s, nil
 }
 
 // continues tells whether a step need only be read behind the input of the one

@@ -112,7 +112,7 @@ func (q *requests) begins(r *request, pieces int) bool {
 func (q *requests) from(r *request, first int) []transcript.Item {
 	var items []transcript.Item
 	for i := first; i < r.size(); i++ {
-		items = append(items, q.element(r, i)...)
+		items = q.add(items, r, i)
 	}
 	return items
 }

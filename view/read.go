@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -42,7 +43,7 @@ func readBody(ctx context.Context, r transcript.Reader, m *transcript.Message) (
 		return nil, err
 	}
 	defer body.Close()
-	wire, err := io.ReadAll(io.LimitReader(body, maxBody))
+	wire, err := readAll(body, m.Bytes)
 	if err != nil || m.ContentEncoding == "" || m.ContentEncoding == "identity" {
 		return wire, err
 	}
@@ -50,6 +51,17 @@ func readBody(ctx context.Context, r transcript.Reader, m *transcript.Message) (
 	plain, _ := dialect.Text(m.ContentEncoding, wire, maxBody)
 	return plain, nil
 }
+
+// readAll reads at most maxBody, with room for what is expected to come.
+func readAll(body io.Reader, expected int64) ([]byte, error) {
+	var b bytes.Buffer
+	b.Grow(int(min(max(expected, 0), grownAtOnce)) + bytes.MinRead)
+	_, err := b.ReadFrom(io.LimitReader(body, maxBody))
+	return b.Bytes(), err
+}
+
+// grownAtOnce bounds how much room is made for what may not come.
+const grownAtOnce = 1 << 20
 
 // Decode reads the turn of a stored exchange again from its bytes.
 func Decode(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*transcript.Turn, error) {

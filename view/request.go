@@ -21,6 +21,7 @@ type requests struct {
 	kept   int        // bytes of the items that pieces hold
 	recent []*request // read last, newest last
 	wholes int        // of them, that were read whole
+	set    readSettings
 }
 
 const (
@@ -243,14 +244,18 @@ func (q *requests) readOutside(r, like *request) bool {
 }
 
 // element gives the items of one piece, in place.
-func (q *requests) element(r *request, i int) []transcript.Item {
+func (q *requests) element(r *request, i int) []transcript.Item { return q.add(nil, r, i) }
+
+// add adds the items of one piece, in place.
+func (q *requests) add(items []transcript.Item, r *request, i int) []transcript.Item {
 	at, p := r.spot(i), q.pieceAt(r, i)
 	if p == nil {
-		return nil
+		return items
 	}
-	items := slices.Clone(p.items)
+	had := len(items)
+	items = append(items, p.items...)
 	from, to := "/"+arrays[at.member]+"/0", "/"+arrays[at.member]+"/"+strconv.Itoa(int(at.index))
-	for k := range items {
+	for k := had; k < len(items); k++ {
 		items[k].At = to + strings.TrimPrefix(items[k].At, from)
 	}
 	return items
@@ -276,7 +281,7 @@ func (q *requests) items(r *request) []transcript.Item {
 	}
 	items := slices.Clone(r.outside)
 	for i := range r.size() {
-		items = append(items, q.element(r, i)...)
+		items = q.add(items, r, i)
 	}
 	return items
 }
@@ -304,10 +309,13 @@ func (q *requests) behind(r *request, chain int) []transcript.Item {
 	var more []transcript.Item
 	for i := first; i < r.size(); i++ {
 		if r.spot(i).member.isHistory() {
-			more = append(more, q.element(r, i)...)
+			more = q.add(more, r, i)
 		}
 	}
-	return append(items, behind(more, max(0, chain-had))...)
+	if more = behind(more, max(0, chain-had)); len(items) == 0 {
+		return more
+	}
+	return append(items, more...)
 }
 
 // reaches tells whether an element ends or lies behind the first so many chain
@@ -350,22 +358,51 @@ func (q *requests) at(r *request, pointer string) *transcript.Item {
 }
 
 // settings gives the system texts and tool definitions of a request, but for
-// system texts in the middle of the conversation.
+// system texts in the middle of the conversation. They are not to be changed:
+// requests in which the same pieces stand at the same places share them.
 func (q *requests) settings(r *request) []transcript.Item {
-	items := r.whole
-	if r.inPieces() {
-		items = slices.Clone(r.outside)
-		for _, i := range q.besideHistory(r) {
-			items = append(items, q.element(r, i)...)
+	if !r.inPieces() {
+		return steady(nil, r.whole)
+	}
+	beside := q.besideHistory(r)
+	var spots []spot
+	for _, i := range beside {
+		if at := *r.spot(i); at.member != 0 {
+			at.chain = 0
+			spots = append(spots, at)
 		}
 	}
-	var list []transcript.Item
+	if q.set.of != nil && sameItems(q.set.of.outside, r.outside) && q.set.of.exchange.Dialect == r.exchange.Dialect && slices.Equal(q.set.spots, spots) {
+		return q.set.items
+	}
+	list := steady(nil, r.outside)
+	for _, i := range beside {
+		list = steady(list, q.element(r, i))
+	}
+	q.set = readSettings{r, spots, list}
+	return list
+}
+
+// readSettings are the settings that were read last, with the pieces that hold them.
+type readSettings struct {
+	of    *request
+	spots []spot
+	items []transcript.Item
+}
+
+// steady adds those of some items that are settings.
+func steady(list, items []transcript.Item) []transcript.Item {
 	for i := range items {
 		if items[i].Steady() {
 			list = append(list, items[i])
 		}
 	}
 	return list
+}
+
+// sameItems tells whether two lists are the very same.
+func sameItems(a, b []transcript.Item) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 // settingPieces gives the pieces that hold the settings, nil if those are not

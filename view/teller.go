@@ -173,6 +173,9 @@ func (t *Teller) plainly(s *Step, answer answered) (*Told, error) {
 		return nil, err
 	}
 	fresh := t.compare(told, now, before)
+	if answer.turn != nil {
+		told.Entries = make([]Entry, 0, len(fresh)+len(answer.turn.Output))
+	}
 	t.setUp(told, now, before)
 	if err := t.brought(told, fresh); err != nil {
 		return nil, err

@@ -17,21 +17,22 @@ import (
 // loop plays one take.
 type loop struct {
 	*Player
-	o       *Options
-	req     *Request // the next one
-	model   string   // asked for
-	tools   map[string]json.RawMessage
-	take    *transcript.Take
-	base    []transcript.TakeResult // results that the first request holds
-	edited  int                     // how many of them an edit made
-	steps   int
-	turns   []*transcript.Turn
-	last    *transcript.Turn // the last answer, of a side call too; nil if there was none
-	outcome transcript.Outcome
-	failure *transcript.Error
-	spent   spent
-	open    []*Call
-	brought []transcript.TakeResult // by the next request
+	o        *Options
+	req      *Request // the next one
+	model    string   // asked for
+	tools    map[string]json.RawMessage
+	take     *transcript.Take
+	base     []transcript.TakeResult // results that the first request holds
+	edited   int                     // how many of them an edit made
+	examples map[string][]example    // of tools: their latest results in the first request
+	steps    int
+	turns    []*transcript.Turn
+	last     *transcript.Turn // the last answer, of a side call too; nil if there was none
+	outcome  transcript.Outcome
+	failure  *transcript.Error
+	spent    spent
+	open     []*Call
+	brought  []transcript.TakeResult // by the next request
 }
 
 func (p *Player) newLoop(ctx context.Context, req *Request, o *Options) (*loop, error) {
@@ -40,7 +41,7 @@ func (p *Player) newLoop(ctx context.Context, req *Request, o *Options) (*loop, 
 	}
 	own := *req
 	own.Header = req.Header.Clone()
-	l := &loop{Player: p, o: o, req: &own, outcome: transcript.OK}
+	l := &loop{Player: p, o: o, req: &own, outcome: transcript.OK, examples: map[string][]example{}}
 	plain, err := own.plainBody()
 	if err != nil && o.Mode == transcript.Continue {
 		return nil, err
@@ -50,6 +51,11 @@ func (p *Player) newLoop(ctx context.Context, req *Request, o *Options) (*loop, 
 	l.readResults(turn)
 	if err := l.resume(); err != nil {
 		return nil, err
+	}
+	for _, source := range o.Sources {
+		if s, ok := source.(*Simulated); ok {
+			s.loop = l
+		}
 	}
 	edits := append(slices.Clone(req.Edits), o.Edits...)
 	l.take = &transcript.Take{Origin: req.Origin.ID, Mode: o.Mode, Reason: o.Reason, Group: o.Group, Arm: o.Arm, CreatedAt: p.now()}
@@ -105,7 +111,9 @@ func (l *loop) readResults(t *transcript.Turn) {
 		it := &t.Input[m.Result]
 		r := transcript.TakeResult{CallID: it.CallID, Name: it.Name, Source: transcript.FromRecording}
 		if m.Call >= 0 {
-			r.Name = t.Input[m.Call].Name
+			call := &t.Input[m.Call]
+			r.Name = call.Name
+			l.examples[r.Name] = append([]example{{call.ArgumentsRaw, it.Text}}, l.examples[r.Name]...)
 		}
 		if edited[it.At] {
 			r.Source = transcript.FromEdit

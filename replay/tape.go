@@ -15,6 +15,7 @@ import (
 type Tape struct {
 	byCall map[tapeKey][]*taped
 	byID   map[string]*taped // the last of a call id
+	all    []*taped
 	line   []*transcript.Exchange
 }
 
@@ -59,6 +60,17 @@ func ReadTape(ctx context.Context, r transcript.Reader, origin *transcript.Excha
 // Line gives the exchange that the tape begins at and those that went on from it,
 // oldest first.
 func (t *Tape) Line() []*transcript.Exchange { return t.line }
+
+// of gives the results of a tool, in the order of the recording.
+func (t *Tape) of(name string) []*taped {
+	var list []*taped
+	for _, r := range t.all {
+		if r.key.name == name {
+			list = append(list, r)
+		}
+	}
+	return list
+}
 
 // Has tells whether a call of that id has a result on the tape.
 func (t *Tape) Has(callID string) bool { return t.byID[callID] != nil }
@@ -247,6 +259,7 @@ func (t *tapeReader) call(row *transcript.CallRow) (*transcript.Item, error) {
 func (t *Tape) add(r *taped) {
 	t.byCall[r.key] = append(t.byCall[r.key], r)
 	t.byID[r.callID] = r
+	t.all = append(t.all, r)
 }
 
 // unreadable tells whether something is gone or damaged, which others are not.

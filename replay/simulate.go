@@ -1,0 +1,147 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// Simulated is a Source: a model that plays the tools. It is told the definition of
+// the tool, results that were recorded of it, and the arguments. What it is asked is
+// a side call of the take.
+type Simulated struct {
+	Model string
+	Tape  *Tape // for examples; nil for none
+
+	loop *loop
+}
+
+// Covers is that of a Source: it plays every tool.
+func (s *Simulated) Covers(*Call) bool { return true }
+
+// Bounds of what the model is shown.
+const (
+	mostExamples  = 5
+	mostOfExample = 4000 // bytes of arguments or a result
+	mostSimulated = 4096 // tokens of an answer, where an API wants to be told
+)
+
+// Answer is that of a Source.
+func (s *Simulated) Answer(ctx context.Context, c *Call) (*Result, error) {
+	if s.loop == nil {
+		return nil, nil
+	}
+	system, user := s.prompt(c)
+	body, err := simulation(s.loop.req.Speaks(), s.Model, system, user)
+	if err != nil {
+		return nil, err
+	}
+	t, id, err := s.loop.aside(ctx, body, s.Model)
+	if err != nil {
+		return nil, fmt.Errorf("simulate %s: %w", c.Name, err)
+	}
+	return &Result{Text: t.Text, Source: transcript.FromModel, From: id}, nil
+}
+
+func (s *Simulated) prompt(c *Call) (system, user string) {
+	system = "You play a tool that an AI agent calls. Answer with exactly what the tool would return for the call: no explanation, no quotation marks or code fence around it, " +
+		"nothing before or after it. Keep to the form of the examples, if there are any, and to what they say of the world. If the tool would fail, answer with its error message."
+	var b strings.Builder
+	fmt.Fprintf(&b, "Tool: %s\n", c.Name)
+	if c.Tool != nil {
+		fmt.Fprintf(&b, "Definition: %s\n", start(string(c.Tool), mostOfExample))
+	}
+	for _, e := range s.examples(c.Name) {
+		fmt.Fprintf(&b, "\nArguments: %s\nResult:\n%s\n", start(e.arguments, mostOfExample), start(e.result, mostOfExample))
+	}
+	fmt.Fprintf(&b, "\nNow the call to answer.\nArguments: %s\nResult:\n", c.Input())
+	return system, b.String()
+}
+
+// example is a result that was recorded.
+type example struct{ arguments, result string }
+
+// examples gives results of a tool: the latest before the take, and the first on the
+// tape.
+func (s *Simulated) examples(name string) []example {
+	list := s.loop.examples[name]
+	if s.Tape != nil {
+		for _, t := range s.Tape.of(name) {
+			list = append(list, example{t.key.arguments, t.item.Text})
+		}
+	}
+	return list[:min(len(list), mostExamples)]
+}
+
+// start is the beginning of a text.
+func start(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + " …"
+}
+
+// simulation writes a request for one answer.
+func simulation(d transcript.Dialect, model, system, user string) ([]byte, error) {
+	type message struct {
+		Role    string `json:"role"`
+		Content string `json:"content"`
+	}
+	switch ask := (message{"user", user}); d {
+	case transcript.Messages:
+		return json.Marshal(struct {
+			Model     string    `json:"model"`
+			MaxTokens int       `json:"max_tokens"`
+			System    string    `json:"system"`
+			Messages  []message `json:"messages"`
+		}{model, mostSimulated, system, []message{ask}})
+	case transcript.Responses:
+		return json.Marshal(struct {
+			Model        string    `json:"model"`
+			Instructions string    `json:"instructions"`
+			Input        []message `json:"input"`
+			Store        bool      `json:"store"`
+		}{model, system, []message{ask}, false})
+	case transcript.Chat:
+		return json.Marshal(struct {
+			Model    string    `json:"model"`
+			Messages []message `json:"messages"`
+		}{model, []message{{"system", system}, ask}})
+	}
+	return nil, fmt.Errorf("simulate a tool: no model of dialect %q can be asked", d)
+}
+
+// aside sends a side call of the take. What it used counts to the take.
+func (l *loop) aside(ctx context.Context, body []byte, model string) (*transcript.Turn, string, error) {
+	id, err := newID()
+	if err != nil {
+		return nil, "", err
+	}
+	l.take.Steps = append(l.take.Steps, transcript.TakeStep{Exchange: id})
+	if err := keep(context.WithoutCancel(ctx), l.Store, l.take); err != nil {
+		return nil, "", err
+	}
+	req := *l.req
+	req.Body, req.Header = body, l.req.Header.Clone()
+	req.Header.Del("Content-Encoding")
+	resp, err := req.Send(l.WithID(ctx, id), l.Transport)
+	if err != nil {
+		return nil, "", err
+	}
+	t := req.turn(resp)
+	t.Model = model
+	l.spent.add(&req, t, l.Prices)
+	switch {
+	case t.Error != nil:
+		return nil, "", fmt.Errorf("the model refused: %s", t.Error.Message)
+	case !t.Complete:
+		return nil, "", errors.New("the answer of the model broke off")
+	case cutShort(t):
+		return nil, "", fmt.Errorf("the answer of the model was cut short: %s", t.FinishReason)
+	}
+	return t, id, nil
+}

@@ -1,0 +1,7 @@
+//go:build !unix
+
+package tool
+
+import "os/exec"
+
+func group(*exec.Cmd) {}

@@ -51,18 +51,20 @@ func (s *server) setMarks(c *gin.Context) {
 }
 
 // changes admits a request that changes something: from a page of this server,
-// which was given the form's token.
-func (s *server) changes(c *gin.Context) {
-	if s.update == nil {
-		s.fail(c, http.StatusForbidden, "This viewer only shows: the database cannot be written.")
-		c.Abort()
-		return
-	}
-	origin := c.GetHeader("Origin")
-	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, maxForm)
-	if origin != "" && origin != "null" && !ownOrigin(origin, c.Request.Host) || !same(c.PostForm("form"), s.guard.form) {
-		s.fail(c, http.StatusForbidden, "That form is not from this page, or the viewer was started again since. Load the page anew.")
-		c.Abort()
+// which was given the form's token. The form has at most so many bytes.
+func (s *server) changes(most int64) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		if s.update == nil {
+			s.fail(c, http.StatusForbidden, "This viewer only shows: the database cannot be written.")
+			c.Abort()
+			return
+		}
+		origin := c.GetHeader("Origin")
+		c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, most)
+		if origin != "" && origin != "null" && !ownOrigin(origin, c.Request.Host) || !same(c.PostForm("form"), s.guard.form) {
+			s.fail(c, http.StatusForbidden, "That form is not from this page, or the viewer was started again since. Load the page anew.")
+			c.Abort()
+		}
 	}
 }
 

@@ -19,6 +19,8 @@ type Options struct {
 	// Update changes what is said of runs, in one transaction; nil if the
 	// database is only to be read.
 	Update func(context.Context, func(transcript.Tx) error) error
+	// Replaying sends recorded steps again; nil if this viewer cannot.
+	Replaying *Replaying
 	// AllowHosts are Host names, without a port, that are served besides loopback.
 	AllowHosts []string
 	// AllowOrigins are foreign origins (https://name:port) that may read.
@@ -37,21 +39,23 @@ type Options struct {
 }
 
 type server struct {
-	reader   transcript.Reader
-	update   func(context.Context, func(transcript.Tx) error) error
-	prices   *pricing.Table
-	inFlight func() []*transcript.Capture
-	log      *slog.Logger
-	now      func() time.Time
-	pages    *template.Template
-	assets   map[string]asset
-	guard    *guard
+	reader    transcript.Reader
+	update    func(context.Context, func(transcript.Tx) error) error
+	replaying *Replaying
+	takes     *playing
+	prices    *pricing.Table
+	inFlight  func() []*transcript.Capture
+	log       *slog.Logger
+	now       func() time.Time
+	pages     *template.Template
+	assets    map[string]asset
+	guard     *guard
 }
 
 // New gives the handler that serves the pages. What changes something is a POST
 // with a token that the page was given.
 func New(o Options) http.Handler {
-	s := &server{reader: o.Reader, update: o.Update, prices: o.Prices, inFlight: o.InFlight, log: o.Log, now: o.Now, guard: newGuard(o), assets: readAssets()}
+	s := &server{reader: o.Reader, update: o.Update, replaying: o.Replaying, takes: &playing{cancel: map[int64]context.CancelCauseFunc{}}, prices: o.Prices, inFlight: o.InFlight, log: o.Log, now: o.Now, guard: newGuard(o), assets: readAssets()}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -83,7 +87,9 @@ func (s *server) routes() http.Handler {
 	get("/r/:ref/export", s.exportRun)
 	get("/x/:ref", s.transcript)
 	get("/x/:ref/export", s.exportExchange)
+	get("/x/:ref/replay", s.replayForm)
 	get("/x/:ref/wire", s.wire)
+	get("/t/:ref", s.take)
 	get("/x/:ref/item", s.item)
 	get("/x/:ref/request", s.requestBody)
 	get("/x/:ref/response", s.responseBody)
@@ -103,6 +109,8 @@ func (s *server) routes() http.Handler {
 	get("/static/:name", s.asset)
 	get("/login", s.loginForm)
 	g.POST("/login", s.login)
-	g.POST("/r/:ref/marks", s.changes, s.setMarks)
+	g.POST("/r/:ref/marks", s.changes(maxForm), s.setMarks)
+	g.POST("/x/:ref/replay", s.changes(maxEdits), s.replayPost)
+	g.POST("/t/:ref/stop", s.changes(maxForm), s.stopTake)
 	return g
 }

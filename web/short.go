@@ -22,6 +22,10 @@ func (s *server) short(c *gin.Context) {
 		s.fail(c, http.StatusNotFound, "There is no such page.")
 		return
 	}
+	if take, ok := strings.CutPrefix(ref, "t"); ok {
+		c.Redirect(http.StatusFound, "/t/"+take)
+		return
+	}
 	t, err := view.Locate(c.Request.Context(), s.reader, ref)
 	if err != nil {
 		s.failed(c, missing(err, "There is no "+ref+" here."))

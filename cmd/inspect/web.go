@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-debugger/retake/cmd/internal/workspace"
-	"github.com/retake-debugger/retake/store"
+	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/web"
 )
@@ -28,24 +28,22 @@ func newWeb(a *app) *cobra.Command {
 			if err := workspace.CheckListen(listen, token); err != nil {
 				return usageError{err}
 			}
-			db, update, err := a.openForWeb()
-			if err != nil {
-				return err
-			}
-			defer db.Close()
 			prices, err := a.prices()
 			if err != nil {
 				return err
 			}
 			log := workspace.Logger(a.err, "text")
+			o := web.Options{Prices: prices, InFlight: a.capturesUnderWay, AllowHosts: hosts, Token: token, Log: log, Now: time.Now}
+			done, err := a.openForWeb(c.Context(), &o)
+			if err != nil {
+				return err
+			}
+			defer done()
 			l, err := workspace.Listen(listen)
 			if err != nil {
 				return fmt.Errorf("%w; --listen takes another address", err)
 			}
-			server := &http.Server{
-				Handler:           web.New(web.Options{Reader: db, Update: update, Prices: prices, InFlight: a.capturesUnderWay, AllowHosts: hosts, Token: token, Log: log, Now: time.Now}),
-				ReadHeaderTimeout: 10 * time.Second,
-			}
+			server := &http.Server{Handler: web.New(o), ReadHeaderTimeout: 10 * time.Second}
 			fmt.Fprintf(a.err, "viewer: http://%s/\n", l.Addr())
 			go func() {
 				<-c.Context().Done()
@@ -63,17 +61,27 @@ func newWeb(a *app) *cobra.Command {
 	return c
 }
 
-// openForWeb opens the database so that marks can be set; one that cannot be
-// written is only shown.
-func (a *app) openForWeb() (*store.DB, func(context.Context, func(transcript.Tx) error) error, error) {
-	db, err := a.openToWrite()
-	if err == nil {
-		return db, db.Update, nil
+// openForWeb opens the database so that marks can be set and steps sent again; one
+// that cannot be written is only shown. done closes it.
+func (a *app) openForWeb(ctx context.Context, o *web.Options) (done func(), err error) {
+	path, err := a.path()
+	if err != nil {
+		return nil, err
 	}
-	db, readErr := a.open()
-	if readErr != nil {
-		return nil, nil, readErr
+	db, err := a.open() // which says what to do if there is none
+	if err != nil {
+		return nil, err
 	}
-	fmt.Fprintf(a.err, "inspect: names, tags and notes cannot be changed: %s\n", visible(err.Error()))
-	return db, nil, nil
+	o.Reader = db
+	w, err := workspace.Open(ctx, path, o.Log)
+	if err != nil {
+		fmt.Fprintf(a.err, "inspect: only shown, since it cannot be written: %s\n", visible(err.Error()))
+		return func() { db.Close() }, nil
+	}
+	o.Update = func(ctx context.Context, f func(transcript.Tx) error) error { return w.Store().Update(ctx, f) }
+	o.Replaying = &web.Replaying{Player: func() *replay.Player { return w.Player(o.Prices) }, Key: a.getenv}
+	return func() {
+		w.Close(context.WithoutCancel(ctx))
+		db.Close()
+	}, nil
 }

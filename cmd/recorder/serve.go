@@ -16,7 +16,9 @@ import (
 	"time"
 
 	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/web"
@@ -86,7 +88,8 @@ func start(o *options, upstreams []recorder.Upstream, label string) (*session, e
 	}
 	s.keepSmall()
 	s.workspace.Start(func(db *store.DB) {
-		h := web.New(web.Options{Reader: db, Update: db.Update, InFlight: func() []*transcript.Capture { return inFlight(path) }, AllowHosts: o.hosts, AllowOrigins: o.origins, Token: o.token, Log: s.log, Now: time.Now})
+		replaying := &web.Replaying{Player: func() *replay.Player { return s.workspace.Player(pricing.New()) }, Key: o.getenv}
+		h := web.New(web.Options{Reader: db, Update: db.Update, Replaying: replaying, InFlight: func() []*transcript.Capture { return inFlight(path) }, AllowHosts: o.hosts, AllowOrigins: o.origins, Token: o.token, Log: s.log, Now: time.Now})
 		s.page.Store(&h)
 	})
 	return s, nil

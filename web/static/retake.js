@@ -58,6 +58,7 @@ const keys = {
     if (button) copy(button);
     else document.querySelector("#compare")?.requestSubmit();
   },
+  e: () => (current()?.closest(".step")?.querySelector("a[href$='/replay']") ?? document.querySelector("[data-key=e]"))?.click(),
   x: () => current()?.querySelector("input[form=compare]")?.click(),
 };
 

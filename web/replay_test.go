@@ -1,0 +1,252 @@
+package web_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/retake-debugger/retake/ingest"
+	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/store"
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/web"
+)
+
+// weatherModel asks for the weather of two cities, one after the other, and then
+// says what it was told.
+func weatherModel(w http.ResponseWriter, r *http.Request) {
+	var req struct {
+		Messages []struct{ Role, Content string }
+	}
+	body, _ := io.ReadAll(r.Body)
+	json.Unmarshal(body, &req)
+	var told []string
+	for _, m := range req.Messages {
+		if m.Role == "tool" {
+			told = append(told, m.Content)
+		}
+	}
+	message, finish := fmt.Sprintf(`{"role":"assistant","content":%s}`, quote("Told: "+strings.Join(told, " | "))), "stop"
+	if cities := []string{"Oslo", "Rome"}; len(told) < len(cities) {
+		message, finish = fmt.Sprintf(`{"role":"assistant","content":null,"tool_calls":[{"id":"call_%d_%d","type":"function","function":{"name":"weather","arguments":"{\"city\":\"%s\"}"}}]}`, len(told), len(body), cities[len(told)]), "tool_calls"
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"id":"c","object":"chat.completion","model":"weather-1","choices":[{"index":0,"message":%s,"finish_reason":%q}],"usage":{"prompt_tokens":50,"completion_tokens":5,"total_tokens":55}}`, message, finish)
+}
+
+// given makes each call's result out of its number.
+type given struct{ n int }
+
+func (g *given) Covers(*replay.Call) bool { return true }
+func (g *given) Answer(context.Context, *replay.Call) (*replay.Result, error) {
+	g.n++
+	return &replay.Result{Text: fmt.Sprintf("%d degrees", g.n), Source: transcript.FromExec}, nil
+}
+
+// replayViewer is a viewer that can replay, over a recorded run of three steps:
+// x1 to x3.
+func replayViewer(t *testing.T) (*store.DB, web.Options) {
+	t.Helper()
+	model := httptest.NewServer(http.HandlerFunc(weatherModel))
+	dir := t.TempDir()
+	db, err := store.Open(filepath.Join(dir, "t.db"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spool, err := recorder.OpenSpool(filepath.Join(dir, "spool"), recorder.SpoolOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runner := &ingest.Runner{Spool: spool, Store: func(context.Context) (transcript.Store, error) { return db, nil }}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); runner.Run(ctx) }()
+	base := &http.Transport{DisableCompression: true}
+	t.Cleanup(func() {
+		cancel()
+		<-done
+		base.CloseIdleConnections()
+		model.Close()
+		spool.Close()
+		db.Close()
+	})
+	transport := recorder.NewTransport(base, recorder.Options{Spool: spool})
+	player := &replay.Player{Store: db, Transport: transport, WithID: recorder.WithID}
+	req, err := http.NewRequestWithContext(recorder.WithID(t.Context(), "0190a000-0000-7000-8000-000000000001"), "POST", model.URL+"/v1/chat/completions",
+		strings.NewReader(`{"model":"weather-1","messages":[{"role":"user","content":"How warm is it?"}],"tools":[{"type":"function","function":{"name":"weather","parameters":{}}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.Copy(io.Discard, resp.Body)
+	resp.Body.Close()
+	first := stored(t, db, "0190a000-0000-7000-8000-000000000001")
+	prepared, err := replay.Prepare(t.Context(), db, first, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	take, err := player.Play(t.Context(), prepared, replay.Options{Sources: []replay.Source{&given{}}})
+	if err != nil || len(take.Steps) != 3 {
+		t.Fatalf("record a run: %+v, %v", take, err)
+	}
+	stored(t, db, take.Steps[2])
+	o := options(db)
+	o.Update, o.Replaying = db.Update, &web.Replaying{Player: func() *replay.Player { return player }, Key: func(string) string { return "" }}
+	return db, o
+}
+
+// stored waits until an exchange is stored.
+func stored(t *testing.T, db *store.DB, id string) *transcript.Exchange {
+	t.Helper()
+	for range 4000 {
+		if e, err := db.Exchange(context.Background(), id); err == nil {
+			return e
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatalf("exchange %s was not stored", id)
+	return nil
+}
+
+// lastStep is the exchange of the recorded run that answers.
+func lastStep(t *testing.T, db *store.DB) *transcript.Exchange {
+	t.Helper()
+	take, err := db.TakeN(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stored(t, db, take.Steps[1].Exchange)
+}
+
+func TestReplay_ShowsWhatWillBeSentBeforeItIs(t *testing.T) {
+	db, o := replayViewer(t)
+	h := web.New(o)
+	e := lastStep(t, db)
+	path := fmt.Sprintf("/x/%d/replay", e.N)
+	p := open(t, h, path)
+	wantText(t, p, "Show what will be sent", "weather", "1 degrees")
+	form := url.Values{"form": {hidden(t, p)}, "id.0": {callOf(t, db, e)}, "result.0": {"-40 degrees " + payload}, "mode": {"continue"}, "max_steps": {"5"}}
+	w := post(h, path, form)
+	plan := parse(t, w.Body.String())
+	wantText(t, plan.id("plan"), "-40 degrees "+payload, "All other bytes stay as they were", "up to 5 requests", "no key")
+	for _, bad := range markup(plan) {
+		t.Error(bad)
+	}
+	takes, err := db.Takes(t.Context(), "")
+	if err != nil || len(takes) != 1 {
+		t.Fatalf("%d takes though nothing was sent yet, %v", len(takes), err)
+	}
+	form.Set("send", "1")
+	w = post(h, path, form)
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/t/2" {
+		t.Fatalf("status %d, to %s: %s", w.Code, w.Header().Get("Location"), w.Body)
+	}
+	ended := awaitTake(t, db, 2)
+	if ended.StopReason != transcript.StopAnswered {
+		t.Errorf("the take stopped for %s", ended.StopReason)
+	}
+	page := open(t, h, "/t/2")
+	wantText(t, page, "t2, a replay of", "Told: -40 degrees "+payload+" | 2 degrees", "recorded", "The model called no tool any more")
+	for _, bad := range markup(page) {
+		t.Error(bad)
+	}
+}
+
+func TestReplay_WithoutAChangeSendsTheRecordedBytes(t *testing.T) {
+	db, o := replayViewer(t)
+	h := web.New(o)
+	e := lastStep(t, db)
+	path := fmt.Sprintf("/x/%d/replay", e.N)
+	// A form sends line ends as CR LF: that is no change.
+	form := url.Values{"form": {hidden(t, open(t, h, path))}, "id.0": {callOf(t, db, e)}, "result.0": {"1 degrees"}, "mode": {"once"}, "send": {"1"}}
+	if w := post(h, path, form); w.Code != http.StatusSeeOther {
+		t.Fatalf("status %d: %s", w.Code, w.Body)
+	}
+	again := stored(t, db, awaitTake(t, db, 2).Steps[0].Exchange)
+	if again.Request.SHA256 != e.Request.SHA256 {
+		t.Error("other bytes were sent than were recorded")
+	}
+}
+
+func TestReplay_IsRefused(t *testing.T) {
+	db, o := replayViewer(t)
+	e := lastStep(t, db)
+	path := fmt.Sprintf("/x/%d/replay", e.N)
+	h := web.New(o)
+	token := hidden(t, open(t, h, path))
+	for name, w := range map[string]*httptest.ResponseRecorder{
+		"no token":      post(h, path, url.Values{"send": {"1"}}),
+		"other origin":  post(h, path, url.Values{"form": {token}, "send": {"1"}}, "Origin", "https://evil.example"),
+		"only a reader": post(web.New(options(db)), path, url.Values{"form": {token}, "send": {"1"}}),
+	} {
+		if w.Code != http.StatusForbidden {
+			t.Errorf("%s: status %d", name, w.Code)
+		}
+	}
+	if takes, err := db.Takes(t.Context(), ""); err != nil || len(takes) != 1 {
+		t.Errorf("%d takes, %v: something was sent", len(takes), err)
+	}
+	for target, status := range map[string]int{"/t/99": 404, "/t/x": 404, "/x/99/replay": 404, "/t/1": 200} {
+		if w := ask(h, "GET", target); w.Code != status {
+			t.Errorf("%s: status %d, want %d", target, w.Code, status)
+		}
+	}
+}
+
+func TestBrowser_AToolOutputIsChangedAndReplayed(t *testing.T) {
+	db, o := replayViewer(t)
+	b := startBrowser(t, o)
+	e := lastStep(t, db)
+	b.open(fmt.Sprintf("/x/%d", e.N))
+	b.do(chromedp.KeyEvent("e"), chromedp.WaitReady(chromedp.CSS("textarea")))
+	b.do(chromedp.SetValue(chromedp.CSS("textarea"), "very cold"), chromedp.Click(chromedp.CSS("form[action*=replay] > p:last-child button")), chromedp.WaitReady(chromedp.CSS("#plan")))
+	if got := eval[string](b, `document.querySelector("#plan ins").innerText`); !strings.Contains(got, "very cold") {
+		t.Errorf("the plan shows %q as new", got)
+	}
+	b.do(chromedp.Click(chromedp.CSS("button.go")), chromedp.WaitReady(chromedp.CSS("#take .item.assistant")))
+	if got := eval[string](b, `document.querySelector("#take").innerText`); !strings.Contains(got, "Told: very cold | 2 degrees") {
+		t.Errorf("the take tells %q", got)
+	}
+	b.do(chromedp.KeyEvent("v"), chromedp.WaitReady(chromedp.CSS("#first")))
+	b.quiet()
+}
+
+func callOf(t *testing.T, db *store.DB, e *transcript.Exchange) string {
+	t.Helper()
+	rows, err := db.Brought(t.Context(), e.ID)
+	if err != nil || len(rows) == 0 {
+		t.Fatalf("no result was brought: %v", err)
+	}
+	return rows[0].CallID
+}
+
+// awaitTake waits until a take has ended and all that it sent is stored.
+func awaitTake(t *testing.T, db *store.DB, n int64) *transcript.Take {
+	t.Helper()
+	for range 4000 {
+		take, err := db.TakeN(context.Background(), n)
+		if err == nil && take.StopReason != transcript.StopNone {
+			for _, s := range take.Steps {
+				stored(t, db, s.Exchange)
+			}
+			return take
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatalf("take t%d did not end", n)
+	return nil
+}

@@ -284,7 +284,13 @@ func TestBrowser_Screenshots(t *testing.T) {
 		t.Skip("RETAKE_SCREENSHOTS names no folder")
 	}
 	screenshots(startBrowser(t, options(runStore(t))), folder, append(newPages(), "/", "/r/1", "/r/1?agent=2")...)
+	screenshotsOfReplays(t, folder)
 	screenshots(startBrowser(t, options(sampleStore(t))), folder, "/exchanges", "/x/2", "/x/3", "/x/4", "/x/5", "/x/7", "/x/10", "/x/2/wire")
+}
+
+func screenshotsOfReplays(t *testing.T, folder string) {
+	_, o := replayViewer(t)
+	screenshots(startBrowser(t, o), folder, "/x/3/replay", "/t/1")
 }
 
 func screenshots(b *browser, folder string, targets ...string) {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
@@ -57,7 +58,7 @@ func padLabel(label string) string {
 	if len(label) >= labelWidth {
 		return label + " "
 	}
-	return fmt.Sprintf("%-*s", labelWidth, label)
+	return label + strings.Repeat(" ", labelWidth-utf8.RuneCountInString(label))
 }
 
 // itemText is what there is to read of an item.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -13,8 +14,11 @@ import (
 )
 
 // line writes one line.
-func (p *printer) line(format string, args ...any) {
-	_, err := fmt.Fprintln(p.output(), strings.TrimRight(fmt.Sprintf(format, args...), " "))
+func (p *printer) line(format string, args ...any) { p.print(fmt.Sprintf(format, args...)) }
+
+// print writes a line that is ready.
+func (p *printer) print(line string) {
+	_, err := io.WriteString(p.output(), strings.TrimRight(line, " ")+"\n")
 	if p.failed == nil {
 		p.failed = err
 	}
@@ -98,14 +102,31 @@ func wrap(text string, columns int) []string {
 		return []string{text}
 	}
 	var lines []string
-	for _, line := range wrapPieces([]piece{{text: text}}, columns) {
-		joined := ""
-		for _, one := range line {
-			joined += one.text
+	start, end, used := 0, 0, 0 // of the line that is being filled
+	for w := range strings.SplitAfterSeq(text, " ") {
+		for w != "" {
+			part, width := fitting(w, columns)
+			if used > 0 && used+displaywidth.String(strings.TrimRight(w, " ")) > columns {
+				lines, start, used = append(lines, text[start:end]), end, 0
+			}
+			end, used, w = end+len(part), used+width, w[len(part):]
 		}
-		lines = append(lines, joined)
+	}
+	if end > start {
+		lines = append(lines, text[start:end])
 	}
 	return lines
+}
+
+// fitting gives as much of a word as fits into a line, and its width.
+func fitting(w string, columns int) (part string, width int) {
+	if width = displaywidth.String(w); width <= columns {
+		return w, width
+	}
+	if part = displaywidth.TruncateString(w, columns, ""); part == "" {
+		return w, width
+	}
+	return part, displaywidth.String(part)
 }
 
 // split gives the lines of a recorded text, made harmless.

@@ -37,6 +37,9 @@ func (a *app) time(t time.Time) string {
 // visible makes control characters of a recorded text harmless and seen: it
 // must not move the cursor, colour the terminal or reorder the line.
 func visible(s string) string {
+	if isPlain(s) {
+		return s
+	}
 	clean := true
 	for _, r := range s {
 		if hidden(r) {
@@ -61,6 +64,17 @@ func visible(s string) string {
 	return b.String()
 }
 
+// isPlain tells whether a text has nothing but ASCII that may be printed, as most
+// have: that is seen at a glance.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < ' ' || c > '~') && c != '\n' && c != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
 // hidden tells whether a character would act on the terminal instead of being
 // printed.
 func hidden(r rune) bool {
@@ -83,7 +97,23 @@ func cut(s string, columns int) string {
 func word(s string) string { return visible(oneLine(s)) }
 
 // oneLine folds white space, so that a text fits in a line.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+func oneLine(s string) string {
+	if isOneLine(s) {
+		return s
+	}
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// isOneLine tells of plain text whether single spaces are all the white space in it.
+func isOneLine(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if c < ' ' || c > '~' || c == ' ' && (i == 0 || i == len(s)-1 || s[i-1] == ' ') {
+			return false
+		}
+	}
+	return true
+}
 
 // size is a number of bytes for eyes.
 func size(n int) string {

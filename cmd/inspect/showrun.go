@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/retake-debugger/retake/lint"
@@ -37,7 +38,8 @@ func (a *app) showRun(ctx context.Context, r transcript.Reader, t *view.Target, 
 	if err != nil {
 		return err
 	}
-	run.Price(table)
+	var pricing sync.WaitGroup
+	pricing.Go(func() { run.Price(table) }) // beside the judge, who does not look at that
 	p := &runPrinter{printer: a.printer(o.full), run: run, only: o, open: o.agents || o.full, inside: map[string]bool{}}
 	agent := t.Agent
 	if t.Step > 0 {
@@ -49,6 +51,7 @@ func (a *app) showRun(ctx context.Context, r transcript.Reader, t *view.Target, 
 	} else {
 		err = run.Judge(ctx, r, view.InputCost(table))
 	}
+	pricing.Wait()
 	if err != nil {
 		return err
 	}
@@ -340,7 +343,7 @@ func sideLine(c *view.SideCall) string {
 }
 
 // put prints a line behind the margin.
-func (p *runPrinter) put(s string) { p.line("%s%s", p.margin, s) }
+func (p *runPrinter) put(s string) { p.print(p.margin + s) }
 
 // told prints a step.
 func (p *runPrinter) told(t *view.Told) {

@@ -96,18 +96,11 @@ func wrapPieces(list []piece, columns int) [][]piece {
 	for _, p := range list {
 		for _, w := range strings.SplitAfter(p.text, " ") {
 			for w != "" {
-				width := displaywidth.String(w)
+				part, width := fitting(w, columns)
 				if used > 0 && used+displaywidth.String(strings.TrimRight(w, " ")) > columns {
 					lines, line, used = append(lines, line), nil, 0
 				}
-				part := w
-				if width > columns {
-					part = displaywidth.TruncateString(w, columns, "")
-					if part == "" {
-						part = w
-					}
-				}
-				line, used, w = append(line, piece{part, p.style}), used+displaywidth.String(part), w[len(part):]
+				line, used, w = append(line, piece{part, p.style}), used+width, w[len(part):]
 			}
 		}
 	}

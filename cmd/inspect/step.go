@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
@@ -29,9 +30,9 @@ func (p *runPrinter) stepPrinter(t *view.Told) *stepPrinter {
 func (s *stepPrinter) row(bar, text string) {
 	n := ""
 	if !s.numbered {
-		n, s.numbered = fmt.Sprint(s.told.Step.N), true
+		n, s.numbered = strconv.Itoa(s.told.Step.N), true
 	}
-	s.put(fmt.Sprintf("%s %s %s", s.style(fmt.Sprintf("%3s", n), bold), bar, text))
+	s.put(s.style(padLeft(n, 3), bold) + " " + bar + " " + text)
 }
 
 const noBar = " "

@@ -34,8 +34,8 @@ func (s *stepPrinter) call(e *view.Entry) {
 		room := s.room(gutterWidth + s.names + 14 + 8 + 9 + 5*2)
 		left := room * 45 / 100
 		behind := s.style(pad(mark, 9), style) + "  " + cut(word(head(text, 400)), room-left-max(0, displaywidth.String(mark)-9))
-		s.row(bar, fmt.Sprintf("%s  %s  %s  %s  %s", s.style(name, cyan), s.style(pad(id, 14), dim), pad(cut(word(head(args, 400)), left), left),
-			s.style(padLeft(duration(latencyOf(e)), 8), dim), behind))
+		s.row(bar, strings.Join([]string{s.style(name, cyan), s.style(pad(id, 14), dim), pad(cut(word(head(args, 400)), left), left),
+			s.style(padLeft(duration(latencyOf(e)), 8), dim), behind}, "  "))
 	default:
 		s.row(bar, fmt.Sprintf("%s  %s  %s", s.style(name, cyan), s.style(id, dim), cut(word(head(args, 400)), s.room(gutterWidth+s.names+4+displaywidth.String(id)))))
 		line := "  " + join([]string{mark, duration(latencyOf(e))})

@@ -29,6 +29,15 @@ func (r *Request) Speaks() transcript.Dialect {
 	return r.Origin.Dialect
 }
 
+// model gives the model that the body names, "" if it names none.
+func (r *Request) model() string {
+	body, err := r.plainBody()
+	if err != nil {
+		return ""
+	}
+	return dialect.Decode(r.Speaks(), &dialect.Wire{Method: r.Method, URL: r.URL, Request: body}).Model
+}
+
 // ConvertTo makes a request of another dialect of it, for model; model "" keeps
 // the one that it names. Path and headers change with it, and the place of the
 // key; a request to OpenAI's own host goes to Anthropic's and the other way

@@ -62,16 +62,20 @@ func (r *Result) judge() {
 }
 
 // String says the verdict in a sentence.
-func (r Result) String() string {
+func (r Result) String() string { return r.Words(string(Did), string(NoSign)) }
+
+// Words says the verdict in a sentence, in other words for what there is and for
+// what there is no sign of: models differ.
+func (r Result) Words(did, noSign string) string {
 	switch {
 	case r.Verdict == Open && r.Needed > 0:
 		return fmt.Sprintf("open: about %d takes an arm would be needed to tell", r.Needed)
 	case r.Verdict == Open:
 		return "open: an arm has no takes"
 	case r.Verdict == NoSign:
-		return fmt.Sprintf("no sign that it did: a difference of more than %.0f points is unlikely", 100*max(math.Abs(r.Low), math.Abs(r.High)))
+		return fmt.Sprintf("%s: a difference of more than %.0f points is unlikely", noSign, 100*max(math.Abs(r.Low), math.Abs(r.High)))
 	}
-	return string(r.Verdict)
+	return did
 }
 
 // z80 is what a standard normal value stays below in 80 of 100 cases.

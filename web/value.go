@@ -48,6 +48,7 @@ type value struct {
 	Whole   string // where the whole is, as plain text
 	Code    bool   // data rather than words
 	Note    string // what is wrong with it
+	Scrolls bool   // it stands in a box of its own, which the keyboard has to reach
 }
 
 // field is one argument of a call.

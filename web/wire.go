@@ -104,7 +104,7 @@ func newSide(name, start string, m *view.Message, body []byte, download string) 
 }
 
 func whole(text string, size int, download string) value {
-	return value{Text: text, Size: int64(size), Cut: len(text) < size, Whole: download, Code: true}
+	return value{Scrolls: true, Text: text, Size: int64(size), Cut: len(text) < size, Whole: download, Code: true}
 }
 
 func headersOf(h map[string][]string) []header {

@@ -38,7 +38,8 @@ type block struct {
 	Text    value
 	Raw     string // where the item's own JSON is
 	Parts   int    // how much of it is not text
-	Added   int64  // bytes that a client put around what its user said, left out here
+	Images  []picture
+	Added   int64 // bytes that a client put around what its user said, left out here
 	Pairs   []pair
 	Found   []lint.Finding
 	Example bool // a developer put it there
@@ -217,7 +218,7 @@ func (b *blocks) block(from, n int) block {
 		}
 		return out
 	}
-	out.Raw, out.Parts = itemURL(e.Place, "raw"), len(e.Item.Parts)
+	out.Raw, out.Parts, out.Images = itemURL(e.Place, "raw"), len(e.Item.Parts), picturesOf(&e.Item, e.Place)
 	out.Text = b.text(e, out.Section)
 	out.Found = worth(e.Findings)
 	return out

@@ -49,6 +49,7 @@ type half struct {
 	New    bool
 	Server bool
 	Parts  int
+	Images []picture
 	Was    *value // what a replay replaced
 }
 
@@ -149,7 +150,7 @@ func (b *blocks) resultHalf(it *transcript.Item, place transcript.Place, source 
 		how = closed
 	}
 	return &half{
-		Raw: itemURL(place, "raw"), Source: b.other(source), Server: it.ServerSide, Parts: len(it.Parts),
+		Raw: itemURL(place, "raw"), Source: b.other(source), Server: it.ServerSide, Parts: len(it.Parts), Images: picturesOf(it, place),
 		Value: b.budget.data(it.Text, itemURL(place, "text"), how),
 	}
 }

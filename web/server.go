@@ -91,6 +91,7 @@ func (s *server) routes() http.Handler {
 	get("/x/:ref/wire", s.wire)
 	get("/t/:ref", s.take)
 	get("/x/:ref/item", s.item)
+	get("/x/:ref/image", s.image)
 	get("/x/:ref/request", s.requestBody)
 	get("/x/:ref/response", s.responseBody)
 	get("/search", s.search)

@@ -1,0 +1,145 @@
+package web
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+// picture is an image that an item holds. Images that an item only points to are
+// not fetched.
+type picture struct {
+	Href string
+	Alt  string
+}
+
+const (
+	picturesShown = 8 // of one item
+	pictureDepth  = 8 // levels of an item's JSON that are looked into
+	largestRaw    = 32 << 20
+)
+
+// pictureKinds are the formats that a browser draws and that hold no script.
+var pictureKinds = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// picturesOf gives the images that an item holds as base64: sources of Messages
+// (type, media_type, data) and data URLs, wherever they stand.
+func picturesOf(it *transcript.Item, p transcript.Place) []picture {
+	if len(it.Parts) == 0 {
+		return nil
+	}
+	var list []picture
+	for i, enc := range encodedPictures(it.Raw) {
+		if i == picturesShown {
+			break
+		}
+		q := url.Values{"side": {p.Body}, "at": {p.At}, "n": {strconv.Itoa(i)}}
+		bytes := base64.StdEncoding.DecodedLen(len(enc.data))
+		list = append(list, picture{"/x/" + url.PathEscape(p.Exchange) + "/image?" + q.Encode(), "image " + strconv.Itoa(i+1) + ", " + strings.TrimPrefix(enc.kind, "image/") + ", " + size(int64(bytes))})
+	}
+	return list
+}
+
+// encodedPicture is an image as it stands in JSON.
+type encodedPicture struct{ kind, data string }
+
+func encodedPictures(raw json.RawMessage) []encodedPicture {
+	if len(raw) > largestRaw || !bytes.Contains(raw, []byte("base64")) {
+		return nil
+	}
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return nil
+	}
+	return findPictures(nil, v, pictureDepth)
+}
+
+func findPictures(list []encodedPicture, v any, depth int) []encodedPicture {
+	if depth == 0 || len(list) > picturesShown {
+		return list
+	}
+	switch v := v.(type) {
+	case string:
+		if kind, data, ok := dataURL(v); ok {
+			list = append(list, encodedPicture{kind, data})
+		}
+	case []any:
+		for _, e := range v {
+			list = findPictures(list, e, depth-1)
+		}
+	case map[string]any:
+		if kind, ok := v["media_type"].(string); ok && v["type"] == "base64" {
+			if data, ok := v["data"].(string); ok && isPicture(kind) {
+				return append(list, encodedPicture{kind, data})
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			list = findPictures(list, v[name], depth-1)
+		}
+	}
+	return list
+}
+
+func dataURL(s string) (kind, data string, ok bool) {
+	rest, ok := strings.CutPrefix(s, "data:")
+	if !ok {
+		return "", "", false
+	}
+	kind, data, ok = strings.Cut(rest, ";base64,")
+	return kind, data, ok && isPicture(kind)
+}
+
+func isPicture(kind string) bool { return slices.Contains(pictureKinds, kind) }
+
+// image gives an image of an item, if its bytes are what they are said to be.
+func (s *server) image(c *gin.Context) {
+	e, err := s.find(c.Request.Context(), c.Param("ref"))
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	turn, err := view.Decode(c.Request.Context(), s.reader, e)
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	items := turn.Input
+	if c.Query("side") == "response" {
+		items = turn.Output
+	}
+	n, err := strconv.Atoi(c.Query("n"))
+	if err != nil || n < 0 {
+		s.fail(c, http.StatusNotFound, "The item holds no such image.")
+		return
+	}
+	for i := range items {
+		if items[i].At != c.Query("at") {
+			continue
+		}
+		if list := encodedPictures(items[i].Raw); n < len(list) {
+			s.picture(c, list[n])
+			return
+		}
+	}
+	s.fail(c, http.StatusNotFound, "The item holds no such image.")
+}
+
+func (s *server) picture(c *gin.Context, p encodedPicture) {
+	content, err := base64.StdEncoding.DecodeString(p.data)
+	if err != nil || http.DetectContentType(content) != p.kind {
+		s.fail(c, http.StatusUnprocessableEntity, "That is no image of the kind that it is said to be.")
+		return
+	}
+	c.Data(http.StatusOK, p.kind, content)
+}

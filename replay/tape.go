@@ -72,6 +72,15 @@ func (t *Tape) of(name string) []*taped {
 	return list
 }
 
+// CallIDs lists the ids of the calls with results on the tape, in their order.
+func (t *Tape) CallIDs() []string {
+	ids := make([]string, len(t.all))
+	for i, r := range t.all {
+		ids[i] = r.callID
+	}
+	return ids
+}
+
 // Has tells whether a call of that id has a result on the tape.
 func (t *Tape) Has(callID string) bool { return t.byID[callID] != nil }
 

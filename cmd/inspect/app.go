@@ -142,7 +142,7 @@ Exit status, of all commands: 0 fine, also where a list or a search finds nothin
 	root.PersistentFlags().StringVar(&a.pricesFile, "prices", "", "your own prices (default $RETAKE_PRICES, else $XDG_CONFIG_HOME/retake/prices.json)")
 	root.PersistentFlags().BoolVar(&a.noPager, "no-pager", false, "print long output at once (default: $PAGER, else less, on a terminal)")
 	root.AddCommand(newCalls(a), newDiff(a), newCompare(a), newTiming(a), newContext(a), newCache(a), newTail(a))
-	root.AddCommand(newLs(a), newShow(a), newTree(a), newName(a), newTag(a), newUntag(a), newNote(a), newPin(a), newUnpin(a), newLink(a), newUnlink(a), newSearch(a), newExport(a), newUnredact(a), newImport(a), newReplay(a), newVerify(a), newWeb(a))
+	root.AddCommand(newLs(a), newShow(a), newTree(a), newName(a), newTag(a), newUntag(a), newNote(a), newPin(a), newUnpin(a), newLink(a), newUnlink(a), newSearch(a), newExport(a), newUnredact(a), newImport(a), newReplay(a), newTakes(a), newVerify(a), newWeb(a))
 	a.complete(root)
 	return root
 }
@@ -182,6 +182,8 @@ func explain(err error) string {
 		return err.Error() + `; give more of it, or its number from "inspect ls"`
 	case errors.Is(err, replay.ErrLossy), errors.Is(err, replay.ErrCut), errors.Is(err, replay.ErrUndecodable):
 		return err.Error() + ", so it cannot be sent again"
+	case errors.Is(err, replay.ErrOpenCalls):
+		return err.Error() + "; give it with --set-result CALL_ID=TEXT, or name a source (--tool-exec, --tool-http, --tool-mcp, --ask, --simulate)"
 	case errors.Is(err, transcript.ErrDamaged):
 		return err.Error() + `; "inspect doctor" tells what is left`
 	case errors.Is(err, store.ErrNewerSchema):

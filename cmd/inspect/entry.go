@@ -164,8 +164,8 @@ func (p *printer) result(e *view.Entry) {
 	if len(e.AlsoIn) > 0 {
 		facts = append(facts, "another result in "+strings.Join(e.AlsoIn, ", "))
 	}
-	if e.Edit != nil {
-		facts = append(facts, "changed")
+	if e.From != "" {
+		facts = append(facts, string(e.From))
 	}
 	p.line("  %s %s %s", p.bar(e), p.style(mark, style), p.style(join(facts), dim))
 	if e.Result == nil {

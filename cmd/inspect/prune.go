@@ -82,7 +82,7 @@ func (a *app) prune(ctx context.Context, o pruneOptions, refs []string) error {
 		return a.printPlan(plan)
 	}
 	if !o.yes && len(plan.Numbers) > 0 {
-		if ok, err := a.ask(planLine("Remove", plan) + "? [y/N] "); err != nil || !ok {
+		if ok, err := a.ask(planLine("Remove", plan)+"? [y/N] ", "nothing was removed"); err != nil || !ok {
 			return err
 		}
 	}
@@ -180,7 +180,8 @@ func (a *app) asks() bool {
 	return ok && ok2 && term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd()))
 }
 
-func (a *app) ask(question string) (bool, error) {
+// ask asks a question. Unless the answer is yes it says what that means.
+func (a *app) ask(question, no string) (bool, error) {
 	fmt.Fprint(a.err, question)
 	answer, err := bufio.NewReader(a.in).ReadString('\n')
 	if err != nil && answer == "" {
@@ -191,7 +192,7 @@ func (a *app) ask(question string) (bool, error) {
 	case "y", "yes":
 		return true, nil
 	}
-	fmt.Fprintln(a.err, "inspect: nothing was removed")
+	fmt.Fprintln(a.err, "inspect: "+no)
 	return false, nil
 }
 

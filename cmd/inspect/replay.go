@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
+	"math/big"
 	"os"
 	"slices"
 	"strings"
@@ -12,292 +12,396 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/retake-debugger/retake/cmd/internal/workspace"
-	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
 
-// storedWithin bounds the wait for the commit of a replayed exchange.
-const storedWithin = 30 * time.Second
-
 type replayFlags struct {
 	once      bool
-	setResult []string
+	resume    string
+	reason    string
 	keyEnv    string
 	upstream  string
 	dryRun    bool
+	yes       bool
+	setResult []string
+	setError  []string
+	sources   sourceFlags
+	limits    limitFlags
 }
+
+// limitFlags are the limits of a take.
+type limitFlags struct {
+	steps   int
+	tokens  int64
+	cost    string
+	timeout time.Duration
+}
+
+// usualSteps is where a take stops if nothing else is said: a model may call tools for
+// ever.
+const usualSteps = 50
 
 func newReplay(a *app) *cobra.Command {
 	var f replayFlags
 	c := &cobra.Command{
-		Use:   "replay REF --once [--set-result CALL_ID=TEXT]…",
-		Short: "Send a recorded request again with a tool output changed",
-		Long: `replay sends a recorded request again. --set-result gives one tool result
-another text (a part of the call id will do; @FILE takes the file as it is, its last line
-end too). It is spliced into the recorded bytes, all else is sent exactly as
-it was. The new exchange is recorded beside the old one, and both answers are
-printed. Nothing recorded is changed.
+		Use:   "replay REF|--resume TAKE [--set-result CALL_ID=TEXT]…",
+		Short: "Run a step again with something changed, and go on from there",
+		Long: `replay sends a recorded request again, with edits, and goes on: tool calls of the
+answer get their results, and the next request is sent, until the model calls no
+tool any more. It is recorded as a take, a branch where it left the original;
+nothing recorded is changed. With --once it sends this one step.
+
+REF is a step (r12.3), an exchange (x34) or a run (r12: from the step whose
+request brings the first result that is edited, else from its first step).
+
+--set-result gives one tool result another text (a part of the call id will do;
+@FILE takes the file as it is, its last line end too). It is spliced into the
+recorded bytes, all else is sent exactly as it was. The result may come later in
+the recording, too: then it stands in for the recorded one when its turn comes.
+
+The result of a call comes from the first source that has one, and is labelled
+with it: edited; recorded, if the recording went on with the same tool and the
+same arguments, each result once, in the order of the recording; then those that
+you name: --tool-exec, --tool-http, --tool-mcp, --ask, --simulate. --sources gives
+another order. No tool is run that you did not name. Where no source has a result
+the take stops, shows the open calls and how to answer them: --resume.
+
+History that the provider holds (previous_response_id, conversations, threads) is
+sent in full, from the recording, so that a replay adds nothing to what it holds.
+
+A take ends at --max-steps, and at --max-tokens, --max-cost and --timeout where
+given. What it is likely to use is told before; on a terminal you are asked.
+Elsewhere, if it costs money, it wants --yes or --max-cost. Ctrl-C stops it and
+keeps what was done.
 
 The key comes from the environment, from the variable that the provider's SDK
 uses (OPENAI_API_KEY, ANTHROPIC_API_KEY …) or the one that --key-env names; it is
-not stored.`,
-		Example: `  inspect replay x12 --once --set-result call_abc="ok  ./...  0.3s"
-  inspect replay x12 --once --set-result call_abc=@result.txt
-  inspect replay x12 --once --set-result call_abc=none --dry-run`,
-		Args: arguments(cobra.ExactArgs(1)),
+not stored.
+
+Exit status: 0 the model came to its end (or the one step was answered), 1 it did
+not, 2 wrong usage, 3 not found.`,
+		Example: `  inspect replay r12.3 --set-result call_abc="ok  ./...  0.3s"
+  inspect replay r12 --set-result call_abc=@result.txt --max-cost 0.50
+  inspect replay x12 --once --set-result call_abc=none --dry-run
+  inspect replay r12 --tool-exec run_tests='jq -r .pkg | xargs go test'
+  inspect replay --resume t4 --set-result call_def="no such file"`,
+		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			if !f.once {
-				return usageError{errors.New("only --once is there so far: it sends this one step again")}
+			if (len(args) == 1) == (f.resume != "") {
+				return usageError{errors.New("name what to replay, or a take with --resume")}
 			}
-			edits, err := parseEdits(f.setResult)
-			if err != nil {
-				return err
-			}
-			return a.replay(c.Context(), args[0], edits, f)
+			x := &replaying{app: a, ctx: c.Context(), f: &f}
+			return x.run(args)
 		},
 	}
-	c.Flags().BoolVar(&f.once, "once", false, "send this one step again")
-	c.Flags().StringArrayVar(&f.setResult, "set-result", nil, "CALL_ID=TEXT or CALL_ID=@FILE: the text of that tool result (repeatable)")
-	c.Flags().StringVar(&f.keyEnv, "key-env", "", "environment variable that holds the key")
-	c.Flags().StringVar(&f.upstream, "upstream", "", "send to this server (scheme and host) instead of the recorded one")
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the request body that would be sent and stop")
+	flags := c.Flags()
+	flags.BoolVar(&f.once, "once", false, "send this one step again, and stop")
+	flags.StringVar(&f.resume, "resume", "", "go on with a take that stopped (t4)")
+	flags.StringArrayVar(&f.setResult, "set-result", nil, "CALL_ID=TEXT or CALL_ID=@FILE: the text of that tool result (repeatable)")
+	flags.StringArrayVar(&f.setError, "set-error", nil, "the same, as an error of the tool (repeatable)")
+	flags.StringVar(&f.reason, "reason", "", "why, in your words: kept with the take")
+	flags.StringVar(&f.keyEnv, "key-env", "", "environment variable that holds the key")
+	flags.StringVar(&f.upstream, "upstream", "", "send to this server (scheme and host) instead of the recorded one")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "print the request body that would be sent and stop")
+	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	flags.IntVar(&f.limits.steps, "max-steps", usualSteps, "send at most so many requests")
+	flags.Int64Var(&f.limits.tokens, "max-tokens", 0, "send no further request once so many tokens were used")
+	flags.StringVar(&f.limits.cost, "max-cost", "", "send no further request once so many USD were spent")
+	flags.DurationVar(&f.limits.timeout, "timeout", 0, "stop after so long, e.g. 5m")
+	f.sources.add(flags)
 	return c
 }
 
-func parseEdits(settings []string) ([]transcript.Edit, error) {
-	var edits []transcript.Edit
-	for _, s := range settings {
-		id, text, ok := strings.Cut(s, "=")
-		if !ok || id == "" {
-			return nil, usageError{fmt.Errorf("--set-result %q: want CALL_ID=TEXT or CALL_ID=@FILE", s)}
-		}
-		if file, ok := strings.CutPrefix(text, "@"); ok {
-			content, err := os.ReadFile(file)
-			if err != nil {
-				return nil, usageError{fmt.Errorf("--set-result %s: %w", id, err)}
-			}
-			text = string(content)
-		}
-		if slices.ContainsFunc(edits, func(e transcript.Edit) bool { return e.CallID == id }) {
-			return nil, usageError{fmt.Errorf("--set-result %s: given twice", id)}
-		}
-		edits = append(edits, transcript.Edit{CallID: id, Text: text})
-	}
-	return edits, nil
+// replaying is one replay as the command does it.
+type replaying struct {
+	*app
+	ctx    context.Context
+	f      *replayFlags
+	prices *pricing.Table
+
+	req     *replay.Request
+	tape    *replay.Tape
+	now     []transcript.Edit // made in the request
+	later   []transcript.Edit // of results that come later
+	resumed *replay.Resumed
+	before  *transcript.Exchange // whose recorded continuation the take is compared with
+	limits  replay.Limits
 }
 
-// wholeIDs completes call ids that were given in part, if only one result of
-// the request fits.
-func wholeIDs(ctx context.Context, r transcript.Reader, origin *transcript.Exchange, edits []transcript.Edit) error {
-	if len(edits) == 0 {
-		return nil
-	}
-	turn, err := view.Decode(ctx, r, origin)
-	if err != nil {
-		return err
-	}
-	for i := range edits {
-		fits := map[string]bool{}
-		for k := range turn.Input {
-			it := &turn.Input[k]
-			if it.Kind == transcript.ToolResult && strings.Contains(it.CallID, edits[i].CallID) {
-				fits[it.CallID] = true
-			}
-		}
-		if fits[edits[i].CallID] || len(fits) == 0 {
-			continue
-		}
-		if len(fits) > 1 {
-			return usageError{fmt.Errorf("--set-result %s: fits %d call ids of the request; give more of it", edits[i].CallID, len(fits))}
-		}
-		for id := range fits {
-			edits[i].CallID = id
-		}
-	}
-	return nil
-}
-
-// replayed is what replay --json prints.
-type replayed struct {
-	Take      string             `json:"take"`
-	Origin    string             `json:"origin"`
-	Edits     []transcript.Edit  `json:"edits"`
-	Mode      string             `json:"mode"`
-	Outcome   transcript.Outcome `json:"outcome"`
-	Exchange  string             `json:"exchange"`
-	OldText   string             `json:"old_text"`
-	FinalText string             `json:"final_text"`
-	Usage     *transcript.Usage  `json:"usage"`
-}
-
-func (a *app) replay(ctx context.Context, ref string, edits []transcript.Edit, f replayFlags) error {
-	path, err := a.path()
+func (x *replaying) run(args []string) error {
+	path, err := x.path()
 	if err != nil {
 		return err
 	}
 	if _, err := os.Stat(path); err != nil {
 		return notFound("no database at " + path)
 	}
-	req, err := a.prepare(ctx, ref, edits, f)
-	if err != nil || f.dryRun {
+	if err := x.f.sources.check(); err != nil {
 		return err
 	}
-	w, err := workspace.Open(ctx, path, workspace.Logger(a.err, "text"))
-	if err != nil {
+	if x.prices, err = x.app.prices(); err != nil {
 		return err
 	}
-	defer w.Close(context.WithoutCancel(ctx))
-	take, e, err := a.send(ctx, w, req)
-	if err != nil {
+	if x.limits, err = x.f.limits.limits(); err != nil {
 		return err
 	}
-	return a.printTake(ctx, w.Store(), req, take, e)
+	if err := x.prepare(args); err != nil || x.f.dryRun {
+		return err
+	}
+	return x.play(path)
+}
+
+// longestAmount is how long an amount may be written.
+const longestAmount = 30
+
+func (f *limitFlags) limits() (replay.Limits, error) {
+	l := replay.Limits{Steps: f.steps, Tokens: f.tokens, Time: f.timeout}
+	if f.steps < 0 || f.tokens < 0 || f.timeout < 0 {
+		return l, usageError{errors.New("--max-steps, --max-tokens and --timeout are not less than 0")}
+	}
+	if f.cost == "" {
+		return l, nil
+	}
+	usd, ok := new(big.Rat).SetString(f.cost)
+	if !ok || strings.Trim(f.cost, "0123456789.") != "" || len(f.cost) > longestAmount {
+		return l, usageError{fmt.Errorf("--max-cost %q: want an amount in USD, such as 0.50", f.cost)}
+	}
+	l.Cost = usd
+	return l, nil
+}
+
+func (x *replaying) mode() transcript.TakeMode {
+	if x.f.once {
+		return transcript.Once
+	}
+	return transcript.Continue
 }
 
 // prepare builds the request and finds its key. Nothing is written yet.
-func (a *app) prepare(ctx context.Context, ref string, edits []transcript.Edit, f replayFlags) (*replay.Request, error) {
-	db, err := a.open()
+func (x *replaying) prepare(args []string) error {
+	db, err := x.open()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer db.Close()
-	origin, err := a.resolve(ctx, db, ref)
-	if err != nil {
-		return nil, err
-	}
-	if err := wholeIDs(ctx, db, origin, edits); err != nil {
-		return nil, err
-	}
-	req, err := replay.Prepare(ctx, db, origin, edits)
-	if errors.Is(err, replay.ErrNoResult) {
-		return nil, fmt.Errorf("%w; the results in it are listed by: inspect show %s", err, view.Ref(origin.N))
-	}
-	if err != nil {
-		return nil, err
-	}
-	if f.upstream != "" {
-		if err := req.SendTo(f.upstream); err != nil {
-			return nil, usageError{err}
-		}
-	}
-	if f.dryRun {
-		_, err := a.out.Write(req.Body)
-		return req, err
-	}
-	if len(req.Dropped) > 0 {
-		fmt.Fprintf(a.err, "inspect: not sent, since they were never stored: %s\n", strings.Join(req.Dropped, ", "))
-	}
-	if !req.NeedsKey() {
-		return req, nil
-	}
-	variable := f.keyEnv
-	if variable == "" {
-		variable = req.KeyVariable()
-		if variable == "" || req.Exposed() {
-			return nil, usageError{fmt.Errorf("the request goes to %s, for which no key is known or which is not encrypted: name the variable with --key-env if it should have one", host(req.URL))}
-		}
-	}
-	key := a.getenv(variable)
-	if key == "" {
-		return nil, usageError{fmt.Errorf("no key: set %s, or name another variable with --key-env", variable)}
-	}
-	return req, req.SetKey(key)
-}
-
-// send sends the request, keeps it as a take and waits until its exchange is stored.
-func (a *app) send(ctx context.Context, w *workspace.Workspace, req *replay.Request) (*replay.Take, *transcript.Exchange, error) {
-	base := http.DefaultTransport.(*http.Transport).Clone()
-	base.DisableCompression = true
-	player := &replay.Player{Store: w.Store(), Transport: recorder.NewTransport(base, w.Recording()), WithID: recorder.WithID}
-	if !a.json {
-		fmt.Fprintf(a.err, "sending %s again to %s\n", view.Ref(req.Origin.N), word(host(req.URL)))
-	}
-	take, err := player.Play(ctx, req, replay.Options{Mode: transcript.Once})
-	if err != nil {
-		return nil, nil, err
-	}
-	if !a.json && take.Error != nil && take.Outcome != transcript.HTTPError {
-		fmt.Fprintf(a.err, "inspect: %s\n", visible(take.Error.Message))
-	}
-	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), storedWithin)
-	defer cancel()
-	e, err := w.Stored(wait, take.Steps[0])
-	if err != nil {
-		return nil, nil, fmt.Errorf("store the replayed exchange: %w", err)
-	}
-	return take, e, nil
-}
-
-func host(url string) string {
-	if _, rest, ok := strings.Cut(url, "://"); ok {
-		url = rest
-	}
-	h, _, _ := strings.Cut(url, "/")
-	return h
-}
-
-func (a *app) printTake(ctx context.Context, r transcript.Reader, req *replay.Request, take *replay.Take, e *transcript.Exchange) error {
-	before, err := view.Decode(ctx, r, req.Origin)
-	if err != nil {
-		return err
-	}
-	after, err := view.Decode(ctx, r, e)
-	if err != nil {
-		return err
-	}
-	if a.json {
-		edits := req.Edits
-		if edits == nil {
-			edits = []transcript.Edit{}
-		}
-		err = a.printJSON(replayed{
-			Take: fmt.Sprintf("t%d", take.N), Origin: req.Origin.ID, Edits: edits, Mode: "once",
-			Outcome: e.Outcome, Exchange: e.ID, OldText: before.Text, FinalText: after.Text, Usage: e.Usage,
-		})
+	if x.f.resume != "" {
+		err = x.prepareResume(db)
 	} else {
-		p := a.printer(false)
-		p.answer("before, "+view.Ref(req.Origin.N), before)
-		p.answer(fmt.Sprintf("after, %s (take t%d)", view.Ref(e.N), take.N), after)
-		p.verdict(req.Origin, before, e, after)
-		err = p.failed
+		err = x.prepareFrom(db, args[0])
 	}
-	if err == nil && e.Outcome != transcript.OK {
-		return errFindings
+	if err != nil {
+		return err
+	}
+	if x.f.upstream != "" {
+		if err := x.req.SendTo(x.f.upstream); err != nil {
+			return usageError{err}
+		}
+	}
+	if x.f.dryRun {
+		_, err := x.out.Write(x.req.Body)
+		return err
+	}
+	if len(x.req.Dropped) > 0 {
+		fmt.Fprintf(x.err, "inspect: not sent, since they were never stored: %s\n", strings.Join(x.req.Dropped, ", "))
+	}
+	return x.setKey(x.req, x.f.keyEnv)
+}
+
+// prepareFrom builds the request of a recorded step.
+func (x *replaying) prepareFrom(r transcript.Reader, ref string) error {
+	edits, err := parseEdits(x.f.setResult, x.f.setError)
+	if err != nil {
+		return err
+	}
+	origin, err := x.origin(r, ref, edits)
+	if err != nil {
+		return err
+	}
+	if x.tape, err = replay.ReadTape(x.ctx, r, origin); err != nil {
+		return err
+	}
+	if x.now, x.later, err = x.when(r, origin, edits); err != nil {
+		return err
+	}
+	x.before = origin
+	x.req, err = replay.Prepare(x.ctx, r, origin, x.now)
+	if errors.Is(err, replay.ErrNoResult) {
+		return fmt.Errorf("%w; the results in it are listed by: inspect show %s", err, view.Ref(origin.N))
 	}
 	return err
 }
 
-func (p *printer) answer(title string, t *transcript.Turn) {
-	p.rule(title)
-	if len(t.Output) == 0 && t.Error == nil {
-		p.line("  %s", p.style("(no answer)", dim))
+// prepareResume builds the request with which a take goes on.
+func (x *replaying) prepareResume(r transcript.Reader) error {
+	take, err := x.takeRef(x.ctx, r, x.f.resume)
+	if err != nil {
+		return err
 	}
-	for i := range t.Output {
-		it := &t.Output[i]
-		if it.Kind == transcript.ToolCall {
-			args := it.ArgumentsRaw
-			p.line("  %s %s  %s", p.style("▌", cyan), p.style(word(it.Name), cyan), cut(oneLine(visible(args)), p.room(20)))
-		} else {
-			p.entry(&view.Entry{Item: *it, Output: true})
+	if x.req, x.resumed, err = replay.Resume(x.ctx, r, take); errors.Is(err, replay.ErrFinished) {
+		return usageError{fmt.Errorf("%w: nothing is open; replay one of its steps instead (inspect takes %s)", err, x.f.resume)}
+	}
+	if err != nil {
+		return err
+	}
+	x.before = x.req.Origin
+	if x.tape, err = replay.ReadTape(x.ctx, r, x.req.Origin); err != nil {
+		return err
+	}
+	edits, err := parseEdits(x.f.setResult, x.f.setError)
+	if err != nil {
+		return err
+	}
+	for i := range edits {
+		if err := x.openCall(&edits[i]); err != nil {
+			return err
 		}
 	}
-	if t.Error != nil {
-		p.line("  %s", p.style("✗ "+visible(join([]string{t.Error.Type, oneLine(t.Error.Message)})), red))
-	}
+	x.later = edits
+	return nil
 }
 
-func (p *printer) verdict(old *transcript.Exchange, before *transcript.Turn, e *transcript.Exchange, after *transcript.Turn) {
-	p.line("")
-	switch {
-	case e.Outcome != transcript.OK:
-		p.line("  %s", p.style("the replay failed: "+string(e.Outcome), red))
-	case replay.SameAnswer(before, after):
-		p.line("  the answer is the same")
-	default:
-		p.line("  %s", p.style("the answer changed", bold))
+// openCall completes the call id of an edit: of the calls that the take left open,
+// else of what is on the tape.
+func (x *replaying) openCall(e *transcript.Edit) error {
+	var fits []string
+	for _, c := range x.resumed.Calls {
+		if strings.Contains(c.CallID, e.CallID) && !slices.Contains(fits, c.CallID) {
+			fits = append(fits, c.CallID)
+		}
 	}
-	p.line("  %s", p.style(fmt.Sprintf("inspect show %s · inspect show %s", view.Ref(old.N), view.Ref(e.N)), dim))
+	switch {
+	case slices.Contains(fits, e.CallID) || x.tape.Has(e.CallID):
+	case len(fits) == 1:
+		e.CallID = fits[0]
+	case len(fits) > 1:
+		return usageError{fmt.Errorf("--set-result %s: fits %d open calls; give more of it", e.CallID, len(fits))}
+	default:
+		return notFound(fmt.Sprintf("--set-result %s: no such open call in %s; it has %s", e.CallID, x.f.resume, openCalls(x.resumed.Calls)))
+	}
+	return nil
+}
+
+func openCalls(calls []*replay.Call) string {
+	var names []string
+	for _, c := range calls {
+		names = append(names, word(c.CallID))
+	}
+	if names == nil {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// origin finds the exchange that a reference means. Of a run it is the one whose
+// request brings the first result that is edited, or its first one.
+func (x *replaying) origin(r transcript.Reader, ref string, edits []transcript.Edit) (*transcript.Exchange, error) {
+	t, err := x.locate(x.ctx, r, ref)
+	if err != nil {
+		return nil, err
+	}
+	if t.Exchange != nil {
+		return t.Exchange, nil
+	}
+	run, err := t.View(x.ctx, r, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	agent := max(t.Agent, 1) - 1
+	if agent >= len(run.Agents) || len(run.Agents[agent].Steps) == 0 {
+		return nil, notFound(fmt.Sprintf("%s has no step to replay", ref))
+	}
+	steps := run.Agents[agent].Steps
+	first := steps[0].Exchange
+	for _, s := range slices.Backward(steps) {
+		rows, err := r.Brought(x.ctx, s.Exchange)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			if slices.ContainsFunc(edits, func(e transcript.Edit) bool { return strings.Contains(row.CallID, e.CallID) }) {
+				first = s.Exchange
+			}
+		}
+	}
+	return r.Exchange(x.ctx, first)
+}
+
+// when tells which edits the request takes and which come later: of results that the
+// recording went on with. Call ids may be given in part.
+func (x *replaying) when(r transcript.Reader, origin *transcript.Exchange, edits []transcript.Edit) (now, later []transcript.Edit, err error) {
+	if len(edits) == 0 {
+		return nil, nil, nil
+	}
+	turn, err := view.Decode(x.ctx, r, origin)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, e := range edits {
+		here, there := map[string]bool{}, map[string]bool{}
+		for k := range turn.Input {
+			it := &turn.Input[k]
+			if it.Kind == transcript.ToolResult && strings.Contains(it.CallID, e.CallID) {
+				here[it.CallID] = true
+			}
+		}
+		for _, id := range x.tape.CallIDs() {
+			if strings.Contains(id, e.CallID) && !here[id] {
+				there[id] = true
+			}
+		}
+		switch n := len(here) + len(there); {
+		case here[e.CallID] || n == 0:
+			now = append(now, e)
+		case there[e.CallID]:
+			later = append(later, e)
+		case n > 1:
+			return nil, nil, usageError{fmt.Errorf("--set-result %s: fits %d call ids; give more of it", e.CallID, n)}
+		default:
+			for id := range here {
+				e.CallID = id
+				now = append(now, e)
+			}
+			for id := range there {
+				e.CallID = id
+				later = append(later, e)
+			}
+		}
+	}
+	if x.f.once && len(later) > 0 {
+		return nil, nil, usageError{fmt.Errorf("--set-result %s: that result comes later; without --once the take gets there", later[0].CallID)}
+	}
+	return now, later, nil
+}
+
+func parseEdits(results, failures []string) ([]transcript.Edit, error) {
+	var edits []transcript.Edit
+	yes, no := true, false
+	for i, s := range append(slices.Clone(results), failures...) {
+		flag, isError := "--set-result", &no
+		if i >= len(results) {
+			flag, isError = "--set-error", &yes
+		}
+		if len(failures) == 0 {
+			isError = nil
+		}
+		id, text, ok := strings.Cut(s, "=")
+		if !ok || id == "" {
+			return nil, usageError{fmt.Errorf("%s %q: want CALL_ID=TEXT or CALL_ID=@FILE", flag, s)}
+		}
+		if file, ok := strings.CutPrefix(text, "@"); ok {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				return nil, usageError{fmt.Errorf("%s %s: %w", flag, id, err)}
+			}
+			text = string(content)
+		}
+		if slices.ContainsFunc(edits, func(e transcript.Edit) bool { return e.CallID == id }) {
+			return nil, usageError{fmt.Errorf("%s %s: given twice", flag, id)}
+		}
+		edits = append(edits, transcript.Edit{Op: transcript.SetResult, CallID: id, Text: text, IsError: isError})
+	}
+	return edits, nil
 }

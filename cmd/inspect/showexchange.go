@@ -123,9 +123,12 @@ func (p *printer) heading(t *view.Transcript) {
 	if t.TakeOf != nil {
 		changed := "unchanged"
 		if n := len(t.Edits); n > 0 {
-			changed = fmt.Sprintf("%d result%s changed", n, plural(n))
+			changed = counted(n, "edit")
 		}
 		p.line("     %s", p.style(fmt.Sprintf("replay of %s, %s", t.TakeOf.Ref(), changed), cyan))
+	}
+	if t.Take != nil {
+		p.takeHeading(t.Take)
 	}
 	if len(t.Tools) > 0 {
 		p.line("     %s", p.style(cut("tools "+word(strings.Join(t.Tools, ", ")), p.room(5)), dim))
@@ -229,4 +232,18 @@ func refs(rows []view.Row) string {
 		names[i] = rows[i].Ref()
 	}
 	return strings.Join(names, ", ")
+}
+
+// takeHeading says which take sent the exchange, how far that went, and what it was
+// for.
+func (p *printer) takeHeading(t *view.Take) {
+	facts := []string{"take " + t.Ref}
+	if t.OriginRef != "" {
+		facts[0] += " of " + t.OriginRef
+	}
+	stop := string(t.StopReason)
+	if stop == "" {
+		stop = "goes on, or was killed"
+	}
+	p.line("     %s", p.style(join(append(facts, string(t.Mode), strings.ReplaceAll(stop, "_", " "), counted(len(t.Steps), "step"), word(t.Reason))), cyan))
 }

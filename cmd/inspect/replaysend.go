@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake/pricing"
+	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+// storedWithin bounds the wait for the commit of a replayed exchange.
+const storedWithin = 30 * time.Second
+
+// retries is how often a request is sent again that was refused for now.
+const retries = 4
+
+// setKey gives the request its key, from the environment.
+func (a *app) setKey(req *replay.Request, keyEnv string) error {
+	if !req.NeedsKey() {
+		return nil
+	}
+	variable := keyEnv
+	if variable == "" {
+		variable = req.KeyVariable()
+		if variable == "" || req.Exposed() {
+			return usageError{fmt.Errorf("the request goes to %s, for which no key is known or which is not encrypted: name the variable with --key-env if it should have one", host(req.URL))}
+		}
+	}
+	key := a.getenv(variable)
+	if key == "" {
+		return usageError{fmt.Errorf("no key: set %s, or name another variable with --key-env", variable)}
+	}
+	return req.SetKey(key)
+}
+
+func host(url string) string {
+	if _, rest, ok := strings.Cut(url, "://"); ok {
+		url = rest
+	}
+	h, _, _ := strings.Cut(url, "/")
+	return h
+}
+
+// costsMoney tells whether somebody may be charged for a request: not by a server on
+// this machine.
+func costsMoney(target string) bool {
+	u, err := url.Parse(target)
+	if err != nil {
+		return true
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback())
+}
+
+// consent tells what is likely to be used, and asks whether to go on.
+func (x *replaying) consent(e replay.Estimate) error {
+	if x.limits.Cost != nil && costsMoney(x.req.URL) && e.USD == nil {
+		return usageError{errors.New("--max-cost: the price of the model is not known, so that it could not be kept to; give it in a file (--prices), or use --max-tokens")}
+	}
+	if x.f.once {
+		return nil
+	}
+	about := estimated(e)
+	if x.f.yes || !costsMoney(x.req.URL) || e.Requests <= 1 || x.limits.Cost != nil && !x.asks() {
+		if !x.json {
+			fmt.Fprintln(x.err, about)
+		}
+		return nil
+	}
+	if !x.asks() {
+		return usageError{fmt.Errorf("%s. Nobody is there to be asked: --yes goes on, --max-cost USD bounds it", about)}
+	}
+	ok, err := x.ask(about+" — go on? [y/N] ", "nothing was sent")
+	if err == nil && !ok {
+		err = errFindings
+	}
+	return err
+}
+
+// estimated says in words what a replay is likely to use.
+func estimated(e replay.Estimate) string {
+	cost := "cost not known"
+	if e.USD != nil {
+		cost = "$" + pricing.Rounded(e.USD)
+	}
+	by := "as the recording used from here on"
+	if e.Guessed {
+		by = "guessed, since the recording does not tell its usage"
+	}
+	return fmt.Sprintf("estimated %s, %s in, %s out, %s (%s)", counted(e.Requests, "request"), number(e.Input), number(e.Output), cost, by)
+}
+
+// play plays the take and prints what came of it.
+func (x *replaying) play(path string) error {
+	if err := x.consent(x.tape.Estimate(x.req, x.mode(), x.limits.Steps, x.prices)); err != nil {
+		return err
+	}
+	sources, closeSources, err := x.sources()
+	if err != nil {
+		return err
+	}
+	defer closeSources()
+	w, err := workspace.Open(x.ctx, path, workspace.Logger(x.err, "text"))
+	if err != nil {
+		return err
+	}
+	defer w.Close(context.WithoutCancel(x.ctx))
+	if !x.json {
+		fmt.Fprintf(x.err, "sending %s again to %s\n", view.Ref(x.req.Origin.N), word(host(x.req.URL)))
+	}
+	p := takeTeller{app: x.app}
+	take, err := x.player(w).Play(x.ctx, x.req, replay.Options{Mode: x.mode(), Sources: sources, Edits: x.later, Limits: x.limits, Retries: retries,
+		Reason: x.f.reason, Resume: x.resumed, Progress: p.tell})
+	if err != nil {
+		return err
+	}
+	if len(take.Steps) > 0 {
+		wait, cancel := context.WithTimeout(context.WithoutCancel(x.ctx), storedWithin)
+		defer cancel()
+		if _, err := w.Stored(wait, take.Steps[len(take.Steps)-1]); err != nil {
+			return fmt.Errorf("store the replayed exchange: %w", err)
+		}
+	}
+	return x.printTake(context.WithoutCancel(x.ctx), w.Store(), take)
+}
+
+// player makes a player that records into the workspace.
+func (x *replaying) player(w *workspace.Workspace) *replay.Player {
+	base := http.DefaultTransport.(*http.Transport).Clone()
+	base.DisableCompression = true
+	return &replay.Player{Store: w.Store(), Transport: recorder.NewTransport(base, w.Recording()), WithID: recorder.WithID, Prices: x.prices}
+}
+
+// takeTeller tells on standard error how a take goes on, a line for each step.
+type takeTeller struct{ *app }
+
+func (p takeTeller) tell(e replay.Event) {
+	if p.json {
+		return
+	}
+	switch e.Kind {
+	case replay.Answered:
+		took := float64(e.Took.Milliseconds())
+		fmt.Fprintf(p.err, "%3d  %s\n", e.Step, join(append([]string{p.gist(e), duration(&took)}, usage(e.Turn.Usage)...)))
+	case replay.Waits:
+		fmt.Fprintf(p.err, "     status %d: once more in %s\n", e.Status, e.Wait.Round(time.Millisecond))
+	case replay.Ran:
+		mark := ""
+		if e.Result.IsError {
+			mark = ", an error"
+		}
+		fmt.Fprintf(p.err, "     %s %s ← %s%s\n", word(e.Call.Name), word(e.Call.CallID), e.Result.Source, mark)
+	}
+}
+
+// gist says in few words what an answer is.
+func (p takeTeller) gist(e replay.Event) string {
+	var calls []string
+	for i := range e.Turn.Output {
+		if it := &e.Turn.Output[i]; it.Kind == transcript.ToolCall && !it.ServerSide {
+			calls = append(calls, word(it.Name))
+		}
+	}
+	switch {
+	case e.Err != nil:
+		return visible(e.Err.Error())
+	case e.Turn.Error != nil:
+		return fmt.Sprintf("status %d: %s", e.Status, cut(word(e.Turn.Error.Message), 200))
+	case calls != nil:
+		return strings.Join(calls, ", ")
+	}
+	return cut(word(e.Turn.Text), 60)
+}

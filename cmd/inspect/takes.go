@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+func newTakes(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "takes [REF]",
+		Short: "List replays: of a run, of an exchange, or all",
+		Long: `takes lists what was replayed: from where, with which edits, how far it went and
+why it stopped. inspect show t4 shows the transcript of one, with the source of
+each tool result.`,
+		Example: `  inspect takes
+  inspect takes r12
+  inspect takes x34 --json | jq '.[] | select(.stop_reason=="open_calls").take'`,
+		Args: arguments(cobra.MaximumNArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error { return a.takes(c.Context(), args) },
+	}
+}
+
+func (a *app) takes(ctx context.Context, args []string) error {
+	db, err := a.open()
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var of *view.Target
+	if len(args) > 0 {
+		if of, err = a.locate(ctx, db, args[0]); err != nil {
+			return err
+		}
+	}
+	list, err := view.TakesOf(ctx, db, of)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(list)
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(a.err, "no takes: inspect replay makes one")
+		return nil
+	}
+	table := a.table("take", "of", "time", "mode", "steps", "last", "outcome", "stopped", "arm", "about")
+	table.right = []string{"steps"}
+	for _, t := range list {
+		last := ""
+		if t.LastN > 0 {
+			last = view.Ref(t.LastN)
+		}
+		table.row(t.Ref, t.OriginRef, a.time(t.CreatedAt), string(t.Mode), strconv.Itoa(len(t.Steps)), last, string(t.Outcome), string(t.StopReason), word(t.Arm), a.takeAbout(t))
+	}
+	return table.print()
+}
+
+// takeAbout says what a take changed and why.
+func (a *app) takeAbout(t *view.Take) string {
+	parts := []string{word(t.Reason)}
+	for i := range t.Edits {
+		parts = append(parts, editWord(&t.Edits[i]))
+	}
+	if t.Parent != "" {
+		parts = append(parts, "goes on")
+	}
+	return cut(join(parts), 200)
+}
+
+// editWord says in few words what an edit changes.
+func editWord(e *transcript.Edit) string {
+	what := e.CallID
+	if what == "" {
+		what = e.At
+	}
+	return strings.TrimSpace(word(strings.ReplaceAll(e.Op, "_", " ") + " " + what))
+}
+
+// takeRef finds the take that a reference means.
+func (a *app) takeRef(ctx context.Context, r transcript.Reader, ref string) (*transcript.Take, error) {
+	digits, ok := strings.CutPrefix(ref, "t")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if !ok || err != nil || n < 1 {
+		return nil, usageError{fmt.Errorf("%q is no take: they are named t1, t2 … (inspect takes)", ref)}
+	}
+	take, err := r.TakeN(ctx, n)
+	if errors.Is(err, transcript.ErrNotFound) {
+		return nil, notFound(fmt.Sprintf("no take %s; inspect takes lists them", ref))
+	}
+	return take, err
+}

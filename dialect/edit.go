@@ -20,6 +20,7 @@ const (
 	Replace Op = "replace"
 	Insert  Op = "insert" // before the element at At; an index equal to the length, or "-", appends; a new member is put last
 	Delete  Op = "delete"
+	Set     Op = "set" // replaces; a member that is not there is put last
 )
 
 // Edit is one change to a JSON body: an operation at a JSON pointer (RFC 6901).
@@ -50,6 +51,8 @@ func Apply(body []byte, edits ...Edit) ([]byte, error) {
 			body, err = insert(body, e.At, value)
 		case Delete:
 			body, err = remove(body, e.At)
+		case Set:
+			body, err = set(body, e.At, value)
 		default:
 			err = errors.New("unknown operation")
 		}
@@ -126,6 +129,34 @@ func replace(body []byte, pointer string, value []byte) ([]byte, error) {
 		return nil, err
 	}
 	return splice(body, at.start, at.end, value), nil
+}
+
+func set(body []byte, pointer string, value []byte) ([]byte, error) {
+	out, err := replace(body, pointer, value)
+	if !errors.Is(err, ErrNoValue) {
+		return out, err
+	}
+	if in, _, err := container(body, pointer); err != nil || body[in.start] != '{' {
+		return nil, ErrNoValue
+	}
+	return insert(body, pointer, value)
+}
+
+// Value gives the value at a JSON pointer as it is written. ErrNoValue if there is
+// none.
+func Value(body []byte, pointer string) (json.RawMessage, error) {
+	if !valid(body) {
+		return nil, errors.New("read value: the body is not JSON")
+	}
+	path, err := tokens(pointer)
+	if err != nil {
+		return nil, fmt.Errorf("read value at %s: %w", pointer, err)
+	}
+	at, err := locate(body, path)
+	if err != nil {
+		return nil, fmt.Errorf("read value at %s: %w", pointer, err)
+	}
+	return bytes.Clone(body[at.start:at.end]), nil
 }
 
 // container finds what holds the value a pointer speaks of, and its last token.

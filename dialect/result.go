@@ -3,6 +3,7 @@ package dialect
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/retake-debugger/retake/transcript"
@@ -81,6 +82,24 @@ func SetResultAt(d transcript.Dialect, body []byte, at, text string) ([]byte, er
 		old = only
 	}
 	return splice(body, old.start, old.end, value), nil
+}
+
+// ErrNoErrorMark says that the API has no member that says that a tool failed.
+var ErrNoErrorMark = errors.New("the API has no mark for a tool that failed: say so in the text")
+
+// SetErrorAt says of the tool result at a JSON pointer whether its tool failed.
+// ErrNoErrorMark if results of that API cannot say so: of the three that are
+// rewritten only messages can.
+func SetErrorAt(d transcript.Dialect, body []byte, at string, failed bool) ([]byte, error) {
+	if d != transcript.Messages {
+		return nil, fmt.Errorf("set error at %s: %w", at, ErrNoErrorMark)
+	}
+	now, err := Value(body, at+"/is_error")
+	switch {
+	case err == nil && string(now) == strconv.FormatBool(failed), errors.Is(err, ErrNoValue) && !failed:
+		return body, nil
+	}
+	return Apply(body, Edit{Op: Set, At: at + "/is_error", Value: strconv.AppendBool(nil, failed)})
 }
 
 // onlyText finds the text of a list that holds one text part and nothing else.

@@ -34,20 +34,26 @@ const maxBody = 64 << 20
 
 // Request is a recorded request, edited and ready to be sent.
 type Request struct {
-	Origin  *transcript.Exchange
-	Edits   []transcript.Edit
-	Method  string
-	URL     string
-	Header  http.Header
-	Body    []byte
-	Dropped []string // recorded headers that cannot be sent again: credentials besides the key
+	Origin *transcript.Exchange
+	Edits  []transcript.Edit
+	Method string
+	URL    string
+	Header http.Header
+	Body   []byte
+	// Recorded is the body that the edits were made in: that of the recording, decoded
+	// if there are edits, and then with the history that the provider holds (Full).
+	Recorded []byte
+	Held     bool     // there was such a history, and Recorded has it
+	Dropped  []string // recorded headers that cannot be sent again: credentials besides the key
 
 	key       keyPlace
 	converted transcript.Dialect // what ConvertTo made of it; "" for that of the origin
 }
 
 // Prepare reads a recorded request and makes the edits. Without edits the
-// bytes are those of the recording.
+// bytes are those of the recording. With edits it is whole: history that only the
+// provider holds is put in from the recording (Full), so that none of it is out of
+// reach of the edits; pointers count in that.
 func Prepare(ctx context.Context, r transcript.Reader, origin *transcript.Exchange, edits []transcript.Edit) (*Request, error) {
 	if origin.Lossy {
 		return nil, ErrLossy
@@ -71,6 +77,12 @@ func Prepare(ctx context.Context, r transcript.Reader, origin *transcript.Exchan
 	if cut(origin, req.Body, encoded == "") {
 		return nil, ErrCut
 	}
+	if len(edits) > 0 {
+		if req.Body, req.Held, err = fill(ctx, r, origin, req.Body); err != nil {
+			return nil, err
+		}
+	}
+	req.Recorded = req.Body
 	if req.Body, err = apply(origin.Dialect, req.Body, edits); err != nil {
 		return nil, err
 	}

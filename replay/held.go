@@ -1,0 +1,343 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// mostHeld bounds how many answers are followed that the provider holds.
+const mostHeld = 10_000
+
+// Full gives the request of a recorded exchange, decoded, with all that it leaves out
+// because the provider holds it: the history before previous_response_id, of a
+// conversation or of a thread, and items that it only refers to. held tells whether
+// there was such; else body is what was recorded. ErrHeld, with what is missing, if
+// the recording does not have it all.
+func Full(ctx context.Context, r transcript.Reader, origin *transcript.Exchange) (body []byte, held bool, err error) {
+	if body, err = exactBody(ctx, r, origin); err != nil {
+		return nil, false, err
+	}
+	return fill(ctx, r, origin, body)
+}
+
+// exactBody gives the decoded body of a request, which must be whole.
+func exactBody(ctx context.Context, r transcript.Reader, e *transcript.Exchange) ([]byte, error) {
+	switch {
+	case e.Lossy:
+		return nil, ErrLossy
+	case e.Request.Omitted != "":
+		return nil, ErrOmitted
+	}
+	body, err := readBody(ctx, r, e.Request)
+	if err != nil {
+		return nil, fmt.Errorf("read request: %w", err)
+	}
+	if e.Request.ContentEncoding != "" {
+		if body, err = dialect.Text(e.Request.ContentEncoding, body, maxBody); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrUndecodable, err)
+		}
+	}
+	if cut(e, body, true) {
+		return nil, ErrCut
+	}
+	return body, nil
+}
+
+// heldStep is a step that leans on the one before it in the list.
+type heldStep struct {
+	exchange *transcript.Exchange
+	body     []byte
+	turn     *transcript.Turn // of the request alone
+	answer   json.RawMessage  // the response object; of all but the first
+}
+
+func missing(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrHeld, fmt.Sprintf(format, args...))
+}
+
+// fill adds to body, the request of e, what it leaves out.
+func fill(ctx context.Context, r transcript.Reader, e *transcript.Exchange, body []byte) ([]byte, bool, error) {
+	f := filler{ctx: ctx, r: r}
+	if e.Dialect != transcript.Responses && e.Dialect != transcript.Messages {
+		return body, false, nil
+	}
+	steps, err := f.steps(e, body)
+	if err != nil {
+		return nil, false, err
+	}
+	whole := steps[len(steps)-1].body
+	held := len(steps) > 1
+	for i := len(steps) - 1; i > 0; i-- {
+		if whole, err = join(e.Dialect, whole, &steps[i-1], steps[i].answer); err != nil {
+			return nil, false, err
+		}
+	}
+	whole, referred, err := f.resolve(e, whole)
+	if err != nil {
+		return nil, false, err
+	}
+	if held || referred {
+		whole, err = unlean(e.Dialect, whole)
+	}
+	if err == nil && len(whole) > maxBody {
+		err = fmt.Errorf("the request would have more than %d bytes", maxBody)
+	}
+	return whole, held || referred, err
+}
+
+type filler struct {
+	ctx context.Context
+	r   transcript.Reader
+}
+
+// steps gives the request and those whose history it continues, newest first.
+func (f *filler) steps(e *transcript.Exchange, body []byte) ([]heldStep, error) {
+	var steps []heldStep
+	var answer json.RawMessage
+	for {
+		turn := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, Request: body})
+		steps = append(steps, heldStep{e, body, turn, answer})
+		if len(steps) > mostHeld {
+			return nil, missing("more than %d answers stand before it", mostHeld)
+		}
+		if turn.PreviousID == "" && turn.Conversation == "" {
+			return steps, nil
+		}
+		parent, err := f.parent(e, turn)
+		if err != nil || parent == nil {
+			return steps, err
+		}
+		if answer, err = f.answer(parent); err != nil {
+			return nil, err
+		}
+		if parent.Link.By == transcript.ByRetrieve { // a poll: another request began that answer
+			if parent, err = f.exchange(parent.Link.Parent, "the request that began the answer"); err != nil {
+				return nil, err
+			}
+		}
+		if body, err = exactBody(f.ctx, f.r, parent); err != nil {
+			return nil, missing("the request of x%d: %v", parent.N, err)
+		}
+		e = parent
+	}
+}
+
+func (f *filler) exchange(id, what string) (*transcript.Exchange, error) {
+	e, err := f.r.Exchange(f.ctx, id)
+	if errors.Is(err, transcript.ErrNotFound) {
+		return nil, missing("%s was recorded and removed since", what)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read exchange: %w", err)
+	}
+	return e, nil
+}
+
+// parent gives the exchange whose answer the request goes on from, nil if a
+// conversation begins with it.
+func (f *filler) parent(e *transcript.Exchange, turn *transcript.Turn) (*transcript.Exchange, error) {
+	l := &e.Link
+	if turn.PreviousID != "" {
+		if l.By == transcript.ByResponse && l.Parent != "" {
+			return f.exchange(l.Parent, "the answer "+turn.PreviousID)
+		}
+		return nil, missing("the answer %s, from which x%d goes on, was not recorded", turn.PreviousID, e.N)
+	}
+	if n, err := f.changed(e, turn.Conversation); err != nil {
+		return nil, err
+	} else if n > 0 {
+		return nil, missing("conversation %s was changed beside its answers, by x%d", turn.Conversation, n)
+	}
+	switch {
+	case l.By == transcript.ByConversation && l.Parent != "":
+		return f.exchange(l.Parent, "the last answer of conversation "+turn.Conversation)
+	case slices.ContainsFunc(e.Warnings, func(w string) bool { return strings.Contains(w, "conversation "+turn.Conversation) }):
+		return nil, missing("what conversation %s held before x%d was not recorded", turn.Conversation, e.N)
+	}
+	return nil, nil
+}
+
+// changed gives the number of a recorded request, before e in its run, that put
+// items into the conversation or took some out; 0 if there is none.
+func (f *filler) changed(e *transcript.Exchange, id string) (int64, error) {
+	for x, err := range f.r.Exchanges(f.ctx, transcript.Filter{Run: e.Link.Run, Dialect: transcript.Unknown, Before: e.N}) {
+		if err != nil {
+			return 0, fmt.Errorf("list exchanges: %w", err)
+		}
+		u, err := url.Parse(x.URL)
+		if err != nil || x.Method == "GET" || !strings.Contains(u.Path, "/conversations") || x.Status >= 400 {
+			continue
+		}
+		if strings.Contains(u.Path, "/conversations/") {
+			if strings.Contains(u.Path, "/conversations/"+id+"/items") {
+				return x.N, nil
+			}
+			continue
+		}
+		body, err := exactBody(f.ctx, f.r, x)
+		if err != nil {
+			return x.N, nil //nolint:nilerr // what it put in is not known
+		}
+		if items, err := dialect.Value(body, "/items"); err == nil && string(items) != "null" && string(items) != "[]" {
+			return x.N, nil
+		}
+	}
+	return 0, nil
+}
+
+// answer gives the response object of an exchange, which must be whole.
+func (f *filler) answer(e *transcript.Exchange) (json.RawMessage, error) {
+	body, err := plainBody(f.ctx, f.r, e.Response)
+	if err != nil {
+		return nil, missing("the answer of x%d: %v", e.N, err)
+	}
+	turn := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, Status: e.Status, ResponseHeader: e.Response.Headers, Response: body})
+	if e.Lossy || e.Response.Omitted != "" || !turn.Complete || turn.Response == nil {
+		return nil, missing("the answer of x%d was not recorded in full", e.N)
+	}
+	return turn.Response, nil
+}
+
+// list names the member that holds the history.
+func list(d transcript.Dialect) string {
+	if d == transcript.Messages {
+		return "/messages"
+	}
+	return "/input"
+}
+
+// join gives the request of a step with the history before it in front.
+func join(d transcript.Dialect, before []byte, step *heldStep, answer json.RawMessage) ([]byte, error) {
+	before, err := unlean(d, before)
+	if err != nil {
+		return nil, err
+	}
+	if before, err = dialect.Continue(d, before, answer, nil); err != nil {
+		return nil, missing("the answer before x%d: %v", step.exchange.N, err)
+	}
+	history, err := dialect.Value(before, list(d))
+	if err != nil {
+		return nil, missing("the request before x%d has no %s", step.exchange.N, list(d))
+	}
+	var edits []dialect.Edit
+	own, err := dialect.Value(step.body, list(d))
+	var elements []json.RawMessage
+	switch {
+	case err != nil: // it adds nothing
+	case kindOf(own) == '"':
+		elements = []json.RawMessage{[]byte(`{"role":"user","content":` + string(own) + `}`)}
+	default:
+		if err := json.Unmarshal(own, &elements); err != nil {
+			return nil, missing("the %s of x%d is no list", list(d), step.exchange.N)
+		}
+	}
+	for _, v := range elements {
+		edits = append(edits, dialect.Edit{Op: dialect.Insert, At: "/-", Value: v})
+	}
+	if history, err = dialect.Apply(history, edits...); err != nil {
+		return nil, fmt.Errorf("join histories: %w", err)
+	}
+	return dialect.Apply(step.body, dialect.Edit{Op: dialect.Set, At: list(d), Value: history})
+}
+
+// unlean takes out what names the history that the provider holds.
+func unlean(d transcript.Dialect, body []byte) ([]byte, error) {
+	names := []string{"/previous_response_id", "/conversation"}
+	if d == transcript.Messages {
+		names = []string{"/thread"}
+	}
+	for _, at := range names {
+		if _, err := dialect.Value(body, at); err != nil {
+			continue
+		}
+		var err error
+		if body, err = dialect.Apply(body, dialect.Edit{Op: dialect.Delete, At: at}); err != nil {
+			return nil, fmt.Errorf("take out %s: %w", at, err)
+		}
+	}
+	return body, nil
+}
+
+// resolve puts items in the place of references to them.
+func (f *filler) resolve(e *transcript.Exchange, body []byte) ([]byte, bool, error) {
+	if e.Dialect != transcript.Responses {
+		return body, false, nil
+	}
+	items := dialect.Decode(e.Dialect, &dialect.Wire{Request: body}).Input
+	wanted := map[string]json.RawMessage{}
+	for i := range items {
+		if it := &items[i]; it.Kind == transcript.Other && it.Name == transcript.Reference {
+			wanted[it.ItemID] = nil
+		}
+	}
+	if len(wanted) == 0 {
+		return body, false, nil
+	}
+	if err := f.find(e, wanted); err != nil {
+		return nil, false, err
+	}
+	var edits []dialect.Edit
+	for i := range items {
+		it := &items[i]
+		if it.Kind != transcript.Other || it.Name != transcript.Reference {
+			continue
+		}
+		if wanted[it.ItemID] == nil {
+			return nil, false, missing("the item %s, to which x%d refers, was not recorded", it.ItemID, e.N)
+		}
+		edits = append(edits, dialect.Edit{Op: dialect.Replace, At: it.At, Value: wanted[it.ItemID]})
+	}
+	body, err := dialect.Apply(body, edits...)
+	if err != nil {
+		return nil, false, fmt.Errorf("put in items: %w", err)
+	}
+	return body, true, nil
+}
+
+// find looks for items by their ids in the answers before an exchange.
+func (f *filler) find(e *transcript.Exchange, wanted map[string]json.RawMessage) error {
+	line, err := f.r.Line(f.ctx, e.ID)
+	if err != nil {
+		return fmt.Errorf("read history: %w", err)
+	}
+	left := len(wanted)
+	for _, id := range slices.Backward(line) {
+		if left == 0 {
+			return nil
+		}
+		if id == e.ID {
+			continue
+		}
+		before, err := f.exchange(id, "an answer before")
+		if err != nil {
+			return err
+		}
+		answer, err := f.answer(before)
+		if err != nil {
+			continue // it is told which items are missing
+		}
+		var response struct{ Output []json.RawMessage }
+		if json.Unmarshal(answer, &response) != nil {
+			continue
+		}
+		for _, item := range response.Output {
+			var named struct{ ID string }
+			if json.Unmarshal(item, &named) != nil || named.ID == "" {
+				continue
+			}
+			if v, ok := wanted[named.ID]; ok && v == nil {
+				wanted[named.ID] = item
+				left--
+			}
+		}
+	}
+	return nil
+}

@@ -101,7 +101,11 @@ func (a *acting) line(agent *Agent, steps []*Step, depth int) error {
 	if err != nil {
 		return err
 	}
-	var items []transcript.Item
+	count := 0
+	for i := range scenes {
+		count += len(scenes[i].brought) + len(scenes[i].answered)
+	}
+	items := make([]transcript.Item, 0, count)
 	for i := range scenes {
 		items = append(append(items, scenes[i].brought...), scenes[i].answered...)
 	}
@@ -342,15 +346,20 @@ func (a *acting) sees(items []transcript.Item) {
 // settingsFirst puts system texts and tools that stand beside the conversation
 // before it: where they are in a body is up to the client.
 func settingsFirst(items []transcript.Item) []transcript.Item {
-	var first, rest []transcript.Item
-	for i := range items {
-		if items[i].Steady() && isBeside(items[i].At) {
-			first = append(first, items[i])
-		} else {
-			rest = append(rest, items[i])
+	isFirst := func(it transcript.Item) bool { return it.Steady() && isBeside(it.At) }
+	rest := slices.IndexFunc(items, func(it transcript.Item) bool { return !isFirst(it) })
+	if rest < 0 || !slices.ContainsFunc(items[rest:], isFirst) {
+		return items
+	}
+	sorted := make([]transcript.Item, 0, len(items))
+	for _, first := range []bool{true, false} {
+		for i := range items {
+			if isFirst(items[i]) == first {
+				sorted = append(sorted, items[i])
+			}
 		}
 	}
-	return append(first, rest...)
+	return sorted
 }
 
 // isBeside tells whether a place in a request is beside the conversation.

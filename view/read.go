@@ -61,7 +61,7 @@ func readAll(body io.Reader, expected int64) ([]byte, error) {
 }
 
 // grownAtOnce bounds how much room is made for what may not come.
-const grownAtOnce = 1 << 20
+const grownAtOnce = 16 << 20
 
 // Decode reads the turn of a stored exchange again from its bytes.
 func Decode(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*transcript.Turn, error) {

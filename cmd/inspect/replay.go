@@ -19,17 +19,16 @@ import (
 )
 
 type replayFlags struct {
-	once      bool
-	resume    string
-	reason    string
-	keyEnv    string
-	upstream  string
-	dryRun    bool
-	yes       bool
-	setResult []string
-	setError  []string
-	sources   sourceFlags
-	limits    limitFlags
+	once     bool
+	resume   string
+	reason   string
+	keyEnv   string
+	upstream string
+	dryRun   bool
+	yes      bool
+	edits    editFlags
+	sources  sourceFlags
+	limits   limitFlags
 }
 
 // limitFlags are the limits of a take.
@@ -58,9 +57,13 @@ REF is a step (r12.3), an exchange (x34) or a run (r12: from the step whose
 request brings the first result that is edited, else from its first step).
 
 --set-result gives one tool result another text (a part of the call id will do;
-@FILE takes the file as it is, its last line end too). It is spliced into the
-recorded bytes, all else is sent exactly as it was. The result may come later in
+@FILE takes the file as it is, its last line end too). The result may come later in
 the recording, too: then it stands in for the recorded one when its turn comes.
+Edits are spliced into the recorded bytes, all else is sent exactly as it was.
+Pointers are JSON pointers into the request; --drop, --set, --insert and --patch
+are made in this order, then what goes by name, --edit last. What lint calls an
+error, and the recorded request did not have, is told, and nothing is sent without
+--force.
 
 The result of a call comes from the first source that has one, and is labelled
 with it: edited; recorded, if the recording went on with the same tool and the
@@ -86,6 +89,7 @@ not, 2 wrong usage, 3 not found.`,
 		Example: `  inspect replay r12.3 --set-result call_abc="ok  ./...  0.3s"
   inspect replay r12 --set-result call_abc=@result.txt --max-cost 0.50
   inspect replay x12 --once --set-result call_abc=none --dry-run
+  inspect replay r12.3 --model gpt-5-mini --param temperature=0 --drop /messages/2
   inspect replay r12 --tool-exec run_tests='jq -r .pkg | xargs go test'
   inspect replay --resume t4 --set-result call_def="no such file"`,
 		Args: arguments(cobra.MaximumNArgs(1)),
@@ -100,12 +104,11 @@ not, 2 wrong usage, 3 not found.`,
 	flags := c.Flags()
 	flags.BoolVar(&f.once, "once", false, "send this one step again, and stop")
 	flags.StringVar(&f.resume, "resume", "", "go on with a take that stopped (t4)")
-	flags.StringArrayVar(&f.setResult, "set-result", nil, "CALL_ID=TEXT or CALL_ID=@FILE: the text of that tool result (repeatable)")
-	flags.StringArrayVar(&f.setError, "set-error", nil, "the same, as an error of the tool (repeatable)")
+	addEditFlags(c, &f.edits)
 	flags.StringVar(&f.reason, "reason", "", "why, in your words: kept with the take")
 	flags.StringVar(&f.keyEnv, "key-env", "", "environment variable that holds the key")
 	flags.StringVar(&f.upstream, "upstream", "", "send to this server (scheme and host) instead of the recorded one")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "print the request body that would be sent and stop")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "print the request body that would be sent, on standard error what is otherwise in it, and stop")
 	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	flags.IntVar(&f.limits.steps, "max-steps", usualSteps, "send at most so many requests")
 	flags.Int64Var(&f.limits.tokens, "max-tokens", 0, "send no further request once so many tokens were used")
@@ -201,8 +204,7 @@ func (x *replaying) prepare(args []string) error {
 		}
 	}
 	if x.f.dryRun {
-		_, err := x.out.Write(x.req.Body)
-		return err
+		return x.printDryRun(x.req)
 	}
 	if len(x.req.Dropped) > 0 {
 		fmt.Fprintf(x.err, "inspect: not sent, since they were never stored: %s\n", strings.Join(x.req.Dropped, ", "))
@@ -212,7 +214,7 @@ func (x *replaying) prepare(args []string) error {
 
 // prepareFrom builds the request of a recorded step.
 func (x *replaying) prepareFrom(r transcript.Reader, ref string) error {
-	edits, err := parseEdits(x.f.setResult, x.f.setError)
+	edits, err := x.f.edits.read()
 	if err != nil {
 		return err
 	}
@@ -226,12 +228,18 @@ func (x *replaying) prepareFrom(r transcript.Reader, ref string) error {
 	if x.now, x.later, err = x.when(r, origin, edits); err != nil {
 		return err
 	}
-	x.before = origin
-	x.req, err = replay.Prepare(x.ctx, r, origin, x.now)
-	if errors.Is(err, replay.ErrNoResult) {
-		return fmt.Errorf("%w; the results in it are listed by: inspect show %s", err, view.Ref(origin.N))
+	if x.f.edits.editor {
+		byHand, err := x.editByHand(x.ctx, r, origin, x.now)
+		if err != nil {
+			return err
+		}
+		x.now = append(x.now, byHand...)
 	}
-	return err
+	x.before = origin
+	if x.req, err = replay.Prepare(x.ctx, r, origin, x.now); err != nil {
+		return editError(err, origin)
+	}
+	return x.f.edits.refuse(x.app, x.req)
 }
 
 // prepareResume builds the request with which a take goes on.
@@ -250,7 +258,7 @@ func (x *replaying) prepareResume(r transcript.Reader) error {
 	if x.tape, err = replay.ReadTape(x.ctx, r, x.req.Origin); err != nil {
 		return err
 	}
-	edits, err := parseEdits(x.f.setResult, x.f.setError)
+	edits, err := x.f.edits.resultsOnly()
 	if err != nil {
 		return err
 	}
@@ -321,7 +329,7 @@ func (x *replaying) origin(r transcript.Reader, ref string, edits []transcript.E
 			return nil, err
 		}
 		for _, row := range rows {
-			if slices.ContainsFunc(edits, func(e transcript.Edit) bool { return strings.Contains(row.CallID, e.CallID) }) {
+			if slices.ContainsFunc(edits, func(e transcript.Edit) bool { return e.CallID != "" && strings.Contains(row.CallID, e.CallID) }) {
 				first = s.Exchange
 			}
 		}
@@ -332,42 +340,24 @@ func (x *replaying) origin(r transcript.Reader, ref string, edits []transcript.E
 // when tells which edits the request takes and which come later: of results that the
 // recording went on with. Call ids may be given in part.
 func (x *replaying) when(r transcript.Reader, origin *transcript.Exchange, edits []transcript.Edit) (now, later []transcript.Edit, err error) {
-	if len(edits) == 0 {
-		return nil, nil, nil
+	if !slices.ContainsFunc(edits, func(e transcript.Edit) bool { return e.CallID != "" }) {
+		return edits, nil, nil
 	}
-	turn, err := view.Decode(x.ctx, r, origin)
+	history, err := historyOf(x.ctx, r, origin)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, e := range edits {
-		here, there := map[string]bool{}, map[string]bool{}
-		for k := range turn.Input {
-			it := &turn.Input[k]
-			if it.Kind == transcript.ToolResult && strings.Contains(it.CallID, e.CallID) {
-				here[it.CallID] = true
+		comes := false
+		if e.CallID != "" {
+			if e.CallID, comes, err = x.wholeID(&e, history); err != nil {
+				return nil, nil, err
 			}
 		}
-		for _, id := range x.tape.CallIDs() {
-			if strings.Contains(id, e.CallID) && !here[id] {
-				there[id] = true
-			}
-		}
-		switch n := len(here) + len(there); {
-		case here[e.CallID] || n == 0:
-			now = append(now, e)
-		case there[e.CallID]:
+		if comes {
 			later = append(later, e)
-		case n > 1:
-			return nil, nil, usageError{fmt.Errorf("--set-result %s: fits %d call ids; give more of it", e.CallID, n)}
-		default:
-			for id := range here {
-				e.CallID = id
-				now = append(now, e)
-			}
-			for id := range there {
-				e.CallID = id
-				later = append(later, e)
-			}
+		} else {
+			now = append(now, e)
 		}
 	}
 	if x.f.once && len(later) > 0 {
@@ -376,32 +366,32 @@ func (x *replaying) when(r transcript.Reader, origin *transcript.Exchange, edits
 	return now, later, nil
 }
 
-func parseEdits(results, failures []string) ([]transcript.Edit, error) {
-	var edits []transcript.Edit
-	yes, no := true, false
-	for i, s := range append(slices.Clone(results), failures...) {
-		flag, isError := "--set-result", &no
-		if i >= len(results) {
-			flag, isError = "--set-error", &yes
-		}
-		if len(failures) == 0 {
-			isError = nil
-		}
-		id, text, ok := strings.Cut(s, "=")
-		if !ok || id == "" {
-			return nil, usageError{fmt.Errorf("%s %q: want CALL_ID=TEXT or CALL_ID=@FILE", flag, s)}
-		}
-		if file, ok := strings.CutPrefix(text, "@"); ok {
-			content, err := os.ReadFile(file)
-			if err != nil {
-				return nil, usageError{fmt.Errorf("%s %s: %w", flag, id, err)}
-			}
-			text = string(content)
-		}
-		if slices.ContainsFunc(edits, func(e transcript.Edit) bool { return e.CallID == id }) {
-			return nil, usageError{fmt.Errorf("%s %s: given twice", flag, id)}
-		}
-		edits = append(edits, transcript.Edit{Op: transcript.SetResult, CallID: id, Text: text, IsError: isError})
+// wholeID completes the call id of an edit and tells whether its result comes later.
+// An id that fits nothing stays as it is.
+func (x *replaying) wholeID(e *transcript.Edit, history []transcript.Item) (id string, later bool, err error) {
+	kind, flag := transcript.ToolResult, "--set-result"
+	if e.Op == transcript.SetArgs {
+		kind, flag = transcript.ToolCall, "--set-args"
 	}
-	return edits, nil
+	fits := map[string]bool{} // whether it comes later
+	for k := range history {
+		if it := &history[k]; it.Kind == kind && strings.Contains(it.CallID, e.CallID) {
+			fits[it.CallID] = false
+		}
+	}
+	for _, id := range x.tape.CallIDs() {
+		if _, here := fits[id]; !here && e.Op == transcript.SetResult && strings.Contains(id, e.CallID) {
+			fits[id] = true
+		}
+	}
+	if later, ok := fits[e.CallID]; ok || len(fits) == 0 {
+		return e.CallID, later, nil
+	}
+	if len(fits) > 1 {
+		return "", false, usageError{fmt.Errorf("%s %s: fits %d call ids; give more of it", flag, e.CallID, len(fits))}
+	}
+	for only, comes := range fits {
+		id, later = only, comes
+	}
+	return id, later, nil
 }

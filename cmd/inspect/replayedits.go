@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+// editFlags are the flags that say what a take changes in a recorded request.
+type editFlags struct {
+	results  []string
+	failures []string
+	args     []string
+	system   string
+	model    string
+	params   []string
+	tools    string
+	sets     []string
+	drops    []string
+	inserts  []string
+	patch    string
+	editor   bool
+	force    bool
+
+	given func(flag string) bool
+}
+
+func addEditFlags(c *cobra.Command, f *editFlags) {
+	s := c.Flags()
+	s.StringArrayVar(&f.results, "set-result", nil, "CALL_ID=TEXT or CALL_ID=@FILE: the text of that tool result (repeatable)")
+	s.StringArrayVar(&f.failures, "set-error", nil, "the same, as an error of the tool (repeatable)")
+	s.StringArrayVar(&f.args, "set-args", nil, "CALL_ID=JSON or CALL_ID=@FILE: the arguments of that call in the history (repeatable)")
+	s.StringVar(&f.system, "set-system", "", "TEXT or @FILE: the system prompt")
+	s.StringVar(&f.model, "model", "", "ask this model")
+	s.StringArrayVar(&f.params, "param", nil, "NAME=JSON: a parameter of the request, such as temperature=0 (repeatable)")
+	s.StringVar(&f.tools, "tools", "", "FILE with a JSON array: the tools that are offered")
+	s.StringArrayVar(&f.sets, "set", nil, "POINTER=JSON: another value (repeatable)")
+	s.StringArrayVar(&f.drops, "drop", nil, "POINTER: without that value (repeatable)")
+	s.StringArrayVar(&f.inserts, "insert", nil, "POINTER=JSON: put in a value, before the element that stands there, or with /- at the end (repeatable)")
+	s.StringVar(&f.patch, "patch", "", "FILE with a JSON Patch (RFC 6902)")
+	s.BoolVar(&f.editor, "edit", false, "change the request in $VISUAL or $EDITOR")
+	s.BoolVar(&f.force, "force", false, "send it although lint calls it wrong")
+	f.given = s.Changed
+}
+
+// read gives the edits that the flags say, save those made in an editor.
+func (f *editFlags) read() ([]transcript.Edit, error) {
+	edits, err := f.byPointer()
+	if err != nil {
+		return nil, err
+	}
+	named, err := f.byName()
+	return append(edits, named...), err
+}
+
+// resultsOnly gives the edits for a take that is resumed: there the only thing left to
+// say is what open calls brought.
+func (f *editFlags) resultsOnly() ([]transcript.Edit, error) {
+	edits, err := f.read()
+	if err != nil {
+		return nil, err
+	}
+	if f.editor || slices.ContainsFunc(edits, func(e transcript.Edit) bool { return e.Op != transcript.SetResult }) {
+		return nil, usageError{errors.New("--resume goes on with what was sent: of the edits only --set-result and --set-error go with it")}
+	}
+	return edits, nil
+}
+
+// byPointer gives the edits that name a place in the request.
+func (f *editFlags) byPointer() ([]transcript.Edit, error) {
+	var edits []transcript.Edit
+	for _, at := range f.drops {
+		edits = append(edits, transcript.Edit{Op: transcript.Drop, At: at})
+	}
+	for _, k := range []struct {
+		flag, op string
+		settings []string
+	}{{"set", transcript.SetValue, f.sets}, {"insert", transcript.Insert, f.inserts}} {
+		for _, s := range k.settings {
+			at, value, err := assigned(k.flag, "POINTER=JSON", s)
+			if err != nil {
+				return nil, err
+			}
+			if !json.Valid([]byte(value)) {
+				return nil, usageError{fmt.Errorf("--%s %s: the value is not JSON: a text needs its quotes", k.flag, at)}
+			}
+			edits = append(edits, transcript.Edit{Op: k.op, At: at, Value: json.RawMessage(value)})
+		}
+	}
+	if f.patch == "" {
+		return edits, nil
+	}
+	patch, err := jsonFile("patch", f.patch)
+	return append(edits, transcript.Edit{Op: transcript.Patch, Value: patch}), err
+}
+
+// byName gives the edits that name what they change.
+func (f *editFlags) byName() ([]transcript.Edit, error) {
+	var edits []transcript.Edit
+	if f.given("model") {
+		edits = append(edits, transcript.Edit{Op: transcript.SetModel, Text: f.model})
+	}
+	for _, s := range f.params {
+		name, value, err := assigned("param", "NAME=JSON", s)
+		if err != nil {
+			return nil, err
+		}
+		if !json.Valid([]byte(value)) {
+			return nil, usageError{fmt.Errorf("--param %s: the value is not JSON: a text needs its quotes", name)}
+		}
+		edits = append(edits, transcript.Edit{Op: transcript.SetParam, Text: name, Value: json.RawMessage(value)})
+	}
+	if f.tools != "" {
+		tools, err := jsonFile("tools", f.tools)
+		if err != nil {
+			return nil, err
+		}
+		edits = append(edits, transcript.Edit{Op: transcript.SetTools, Value: tools})
+	}
+	if f.given("set-system") {
+		text, err := textOrFile("--set-system", f.system)
+		if err != nil {
+			return nil, err
+		}
+		edits = append(edits, transcript.Edit{Op: transcript.SetSystem, Text: text})
+	}
+	calls, err := f.ofCalls()
+	return append(edits, calls...), err
+}
+
+// ofCalls gives the edits of calls and their results.
+func (f *editFlags) ofCalls() ([]transcript.Edit, error) {
+	var edits []transcript.Edit
+	yes, no := true, false
+	failed, succeeded := &yes, &no
+	if len(f.failures) == 0 {
+		succeeded = nil // as it was
+	}
+	for _, k := range []struct {
+		flag, op, form string
+		settings       []string
+		failed         *bool
+	}{
+		{"set-args", transcript.SetArgs, "CALL_ID=JSON or CALL_ID=@FILE", f.args, nil},
+		{"set-result", transcript.SetResult, "CALL_ID=TEXT or CALL_ID=@FILE", f.results, succeeded},
+		{"set-error", transcript.SetResult, "CALL_ID=TEXT or CALL_ID=@FILE", f.failures, failed},
+	} {
+		for _, s := range k.settings {
+			id, text, err := assigned(k.flag, k.form, s)
+			if err != nil {
+				return nil, err
+			}
+			if text, err = textOrFile("--"+k.flag+" "+id, text); err != nil {
+				return nil, err
+			}
+			e := transcript.Edit{Op: k.op, CallID: id, IsError: k.failed}
+			if slices.ContainsFunc(edits, func(o transcript.Edit) bool { return o.CallID == id && o.Op == e.Op }) {
+				return nil, usageError{fmt.Errorf("--%s %s: given twice", k.flag, id)}
+			}
+			if e.Op == transcript.SetResult {
+				e.Text = text
+			} else if e.Value = json.RawMessage(text); !json.Valid(e.Value) {
+				return nil, usageError{fmt.Errorf("--set-args %s: the arguments are not JSON", id)}
+			}
+			edits = append(edits, e)
+		}
+	}
+	return edits, nil
+}
+
+// assigned takes NAME=VALUE apart.
+func assigned(flag, form, s string) (name, value string, err error) {
+	name, value, ok := strings.Cut(s, "=")
+	if !ok || name == "" {
+		return "", "", usageError{fmt.Errorf("--%s %q: want %s", flag, s, form)}
+	}
+	return name, value, nil
+}
+
+// textOrFile reads the file that a value of @FILE names.
+func textOrFile(flag, value string) (string, error) {
+	file, ok := strings.CutPrefix(value, "@")
+	if !ok {
+		return value, nil
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return "", usageError{fmt.Errorf("%s: %w", flag, err)}
+	}
+	return string(content), nil
+}
+
+func jsonFile(flag, file string) (json.RawMessage, error) {
+	content, err := os.ReadFile(strings.TrimPrefix(file, "@"))
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--%s: %w", flag, err)}
+	}
+	if !json.Valid(content) {
+		return nil, usageError{fmt.Errorf("--%s: %s is not JSON", flag, file)}
+	}
+	return content, nil
+}
+
+// historyOf gives the input of a request with all that the provider holds of it.
+func historyOf(ctx context.Context, r transcript.Reader, origin *transcript.Exchange) ([]transcript.Item, error) {
+	body, _, err := replay.Full(ctx, r, origin)
+	if err != nil {
+		return nil, err
+	}
+	return dialect.Decode(origin.Dialect, &dialect.Wire{Request: body}).Input, nil
+}
+
+// editError says what to do about edits that cannot be made.
+func editError(err error, origin *transcript.Exchange) error {
+	ref := view.Ref(origin.N)
+	switch {
+	case errors.Is(err, replay.ErrNoResult), errors.Is(err, replay.ErrNoCall):
+		return fmt.Errorf("%w; what is in it is listed by: inspect show %s", err, ref)
+	case errors.Is(err, replay.ErrEdit):
+		return usageError{err}
+	}
+	return err
+}
+
+// refuse tells what lint calls wrong in the edited request. errFindings if that
+// keeps it from being sent.
+func (f *editFlags) refuse(a *app, req *replay.Request) error {
+	found := req.NewErrors()
+	for _, x := range found {
+		fmt.Fprintf(a.err, "inspect: the edit makes an error, %s at %s: %s\n", x.Code, visible(x.At), visible(x.Message))
+	}
+	if len(found) == 0 || f.force {
+		return nil
+	}
+	fmt.Fprintln(a.err, "inspect: nothing was sent; --force sends it all the same")
+	return errFindings
+}

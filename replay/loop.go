@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,6 +44,9 @@ func (p *Player) newLoop(ctx context.Context, req *Request, o *Options) (*loop, 
 	own.Header = req.Header.Clone()
 	l := &loop{Player: p, o: o, req: &own, outcome: transcript.OK, examples: map[string][]example{}}
 	plain, err := own.plainBody()
+	if err == nil && o.Mode == transcript.Continue {
+		plain, err = own.standAlone(ctx, p.Store, plain)
+	}
 	if err != nil && o.Mode == transcript.Continue {
 		return nil, err
 	}
@@ -67,6 +71,30 @@ func (p *Player) newLoop(ctx context.Context, req *Request, o *Options) (*loop, 
 	}
 	l.tell(Event{Kind: Began})
 	return l, nil
+}
+
+// standAlone makes the request one that leans on nothing that the provider holds, so
+// that the take can go on from it and adds nothing to a conversation or a thread. It
+// gives its decoded body. Most requests stay as they are.
+func (r *Request) standAlone(ctx context.Context, reader transcript.Reader, plain []byte) ([]byte, error) {
+	whole := plain
+	if r.converted == "" && !r.Held {
+		var err error
+		if whole, r.Held, err = fill(ctx, reader, r.Origin, plain); err != nil {
+			return nil, err
+		}
+	}
+	if d := r.Speaks(); d == transcript.Responses || d == transcript.Messages {
+		var err error
+		if whole, err = unlean(d, whole); err != nil {
+			return nil, err
+		}
+	}
+	if !bytes.Equal(whole, plain) {
+		r.Body = whole
+		r.Header.Del("Content-Encoding")
+	}
+	return whole, nil
 }
 
 // toolsOf gives the definitions of the tools that a request offers, by name.
@@ -95,15 +123,10 @@ func (l *loop) resume() error {
 	return nil
 }
 
-// readResults says of each result that the request holds where it comes from: those
-// that an edit names, and those that Resume brings, else the recording.
+// readResults says of each result that the request holds where it comes from: the
+// recording, unless an edit made it or changed it.
 func (l *loop) readResults(t *transcript.Turn) {
-	edited := map[string]bool{}
-	for i := range l.req.Edits {
-		if e := &l.req.Edits[i]; e.Op == transcript.SetResult && e.At != "" {
-			edited[e.At] = true
-		}
-	}
+	recorded := l.recordedResults()
 	for _, m := range transcript.PairItems(t.Input) {
 		if m.Result < 0 || t.Input[m.Result].ServerSide {
 			continue
@@ -115,15 +138,45 @@ func (l *loop) readResults(t *transcript.Turn) {
 			r.Name = call.Name
 			l.examples[r.Name] = append([]example{{call.ArgumentsRaw, it.Text}}, l.examples[r.Name]...)
 		}
-		if edited[it.At] {
+		key := transcript.KeyOf(it)
+		if l.isEdited(it) || recorded != nil && recorded[key] == 0 {
 			r.Source = transcript.FromEdit
 			l.brought, l.edited = append(l.brought, r), l.edited+1
+		} else if recorded != nil {
+			recorded[key]--
 		}
 		l.base = append(l.base, r)
 	}
 	if l.o.Resume != nil {
 		l.o.Resume.mark(l.base)
 	}
+}
+
+// isEdited tells whether an edit names the result.
+func (l *loop) isEdited(it *transcript.Item) bool {
+	for i := range l.req.Edits {
+		e := &l.req.Edits[i]
+		if e.Op == transcript.SetResult && (e.CallID == it.CallID && e.CallID != "" && (e.At == it.At || l.req.converted != "") || e.CallID == "" && e.At == it.At) {
+			return true
+		}
+	}
+	return false
+}
+
+// recordedResults counts the results of the recorded request, nil if there are no
+// edits or they cannot be held against those of the request.
+func (l *loop) recordedResults() map[transcript.Key]int {
+	if len(l.req.Edits) == 0 || l.req.converted != "" {
+		return nil
+	}
+	items := dialect.Decode(l.req.Speaks(), &dialect.Wire{Method: l.req.Method, URL: l.req.URL, Request: l.req.Recorded}).Input
+	counts := map[transcript.Key]int{}
+	for i := range items {
+		if items[i].Kind == transcript.ToolResult {
+			counts[transcript.KeyOf(&items[i])]++
+		}
+	}
+	return counts
 }
 
 func (l *loop) tell(e Event) {

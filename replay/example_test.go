@@ -1,0 +1,106 @@
+package replay_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/retake-debugger/retake/ingest"
+	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/store"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// weatherModel stands in for a model API: it asks for the weather once and then says
+// what it was told.
+func weatherModel() *httptest.Server {
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		message, finish := `{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}`, "tool_calls"
+		if _, told, ok := strings.Cut(string(body), `"tool_call_id":"call_1","content":"`); ok {
+			told, _, _ = strings.Cut(told, `"`)
+			message, finish = `{"role":"assistant","content":"It is `+told+`."}`, "stop"
+		}
+		fmt.Fprintf(w, `{"object":"chat.completion","model":"m","choices":[{"index":0,"message":%s,"finish_reason":"%s"}]}`, message, finish)
+	}))
+}
+
+// recordedWeather stores a run of two steps and gives its first one.
+func recordedWeather(ctx context.Context, db *store.DB, model string) *transcript.Exchange {
+	const first = `{"model":"m","messages":[{"role":"user","content":"Weather?"}]}`
+	const second = `{"model":"m","messages":[{"role":"user","content":"Weather?"},` +
+		`{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]},` +
+		`{"role":"tool","tool_call_id":"call_1","content":"raining"}]}`
+	var list []*transcript.Capture
+	for i, request := range []string{first, second} {
+		at := time.Date(2026, 1, 1, 0, i, 0, 0, time.UTC)
+		resp, err := http.Post(model+"/v1/chat/completions", "application/json", strings.NewReader(request))
+		if err != nil {
+			panic(err)
+		}
+		answer, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		list = append(list, &transcript.Capture{ID: fmt.Sprintf("0190a000-0000-7000-8000-00000000000%d", i), StartedAt: at, EndedAt: at, Method: "POST", URL: model + "/v1/chat/completions",
+			Status: 200, Outcome: transcript.OK, Request: body(request), Response: body(answer)})
+	}
+	stored, err := ingest.Commit(ctx, db, list)
+	if err != nil {
+		panic(err)
+	}
+	return stored[0]
+}
+
+// A recorded run is played again with another tool result. No tool runs: what is not
+// edited comes from the recording.
+func ExamplePlayer_Play() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "replay")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	db, err := store.Open(filepath.Join(dir, "retake.db"), store.Options{})
+	if err != nil {
+		panic(err)
+	}
+	defer db.Close()
+	spool, err := recorder.OpenSpool(filepath.Join(dir, "spool"), recorder.SpoolOptions{})
+	if err != nil {
+		panic(err)
+	}
+	defer spool.Close()
+	model := weatherModel()
+	defer model.Close()
+	origin := recordedWeather(ctx, db, model.URL)
+
+	req, err := replay.Prepare(ctx, db, origin, nil)
+	if err != nil {
+		panic(err)
+	}
+	tape, err := replay.ReadTape(ctx, db, origin)
+	if err != nil {
+		panic(err)
+	}
+	edits := []transcript.Edit{{Op: transcript.SetResult, CallID: "call_1", Text: "snowing"}}
+	edited, recorded := tape.Player(edits, nil)
+	player := &replay.Player{Store: db, Transport: recorder.NewTransport(nil, recorder.Options{Spool: spool}), WithID: recorder.WithID}
+	take, err := player.Play(ctx, req, replay.Options{Edits: edits, Sources: []replay.Source{edited, recorded}, Limits: replay.Limits{Steps: 10}})
+	if err != nil {
+		panic(err)
+	}
+	for _, r := range take.Results {
+		fmt.Println(r.Name, "was", r.Source)
+	}
+	fmt.Println(take.Ref, take.StopReason, "after", len(take.Steps), "steps:", take.FinalText)
+	// Output:
+	// weather was edited
+	// t1 answered after 2 steps: It is snowing.
+}

@@ -20,6 +20,7 @@ type act struct {
 	pair  *transcript.Pair // of a call or a lone result
 	at    string           // JSON pointer
 	from  string           // id of the exchange that it is from
+	call  *transcript.Item // of a result that is another answer to a call which has one
 }
 
 // acting reads what a run did. Steps that only go on from the one before are
@@ -158,8 +159,15 @@ func (a *acting) elsewhere(one *act) bool {
 	}
 	call := transcript.Place{Exchange: row.Exchange, Body: "response", At: row.At}
 	for i := range a.acts {
-		if p := a.acts[i].pair; p != nil && p.Call != nil && *p.Call == call && sameItem(a.acts[i].Result, one.Item) {
+		p := a.acts[i].pair
+		if p == nil || p.Call == nil || *p.Call != call {
+			continue
+		}
+		if sameItem(a.acts[i].Result, one.Item) {
 			return true
+		}
+		if a.acts[i].Item.Kind == transcript.ToolCall {
+			one.call = a.acts[i].Item
 		}
 	}
 	p := &transcript.Pair{CallID: row.CallID, Name: row.Name, State: transcript.Paired, Call: &call, Result: &transcript.Place{Exchange: one.from, Body: "request", At: one.at}, IsError: one.Item.IsError}

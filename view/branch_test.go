@@ -39,7 +39,7 @@ func TestCalls_ABranchAnswersTheCallBeforeTheFork(t *testing.T) {
 		}
 		told := map[string]bool{}
 		for _, call := range calls {
-			if call.State != transcript.Paired || call.Name != "read" || call.CallID != "toolu_fork1" || call.Result == nil {
+			if call.State != transcript.Paired || call.Name != "read" || call.CallID != "toolu_fork1" || call.Arguments != `{"path":"a"}` || call.Result == nil {
 				t.Fatalf("%s: %+v", name, call)
 			}
 			told[*call.Result] = true

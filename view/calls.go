@@ -70,6 +70,9 @@ func callsOf(acts []act) []Call {
 		if it.Kind == transcript.ToolResult {
 			result = it
 		}
+		if a.call != nil {
+			c.Arguments = a.call.ArgumentsRaw
+		}
 		if result != nil {
 			c.Result, c.ResultBytes, c.Parts, c.IsError = &result.Text, len(result.Text), len(result.Parts), result.IsError
 		}

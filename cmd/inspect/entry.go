@@ -78,13 +78,25 @@ func itemText(it *transcript.Item) string {
 	return oneLine(string(it.Raw))
 }
 
+// fromFirstWord leaves the empty lines out that a text begins with: there the label
+// would stand alone.
+func fromFirstWord(text string) string {
+	for {
+		line, rest, more := strings.Cut(text, "\n")
+		if !more || strings.TrimSpace(line) != "" {
+			return text
+		}
+		text = rest
+	}
+}
+
 // labelled prints a text behind its label, in at most so many lines.
 func (p *printer) labelled(margin, label, style, text string, most int) {
 	layout := p.prose
 	if most == linesQuiet {
 		layout = p.lines
 	}
-	lines, more := layout(text, len(margin)+labelWidth, most)
+	lines, more := layout(fromFirstWord(text), len(margin)+labelWidth, most)
 	for i, line := range lines {
 		who := ""
 		if i == 0 {

@@ -200,7 +200,7 @@ func (s *stepPrinter) said(e *view.Entry) {
 		s.quiet(label, it, text, style)
 		return
 	}
-	lines, more := s.prose(strings.TrimLeft(text, "\n"), gutterWidth+labelWidth, most)
+	lines, more := s.prose(fromFirstWord(text), gutterWidth+labelWidth, most)
 	for i, line := range lines {
 		who := ""
 		if i == 0 {

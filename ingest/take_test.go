@@ -2,7 +2,6 @@ package ingest_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 
 	"github.com/retake-debugger/retake/ingest"
@@ -74,7 +73,7 @@ func TestCommit_ATakeHangsWhereItLeftTheOriginal(t *testing.T) {
 	if diff, err := ingest.Rederive(context.Background(), db, nil); err != nil || len(diff) > 0 {
 		t.Errorf("derived again: %v, %v", diff, err)
 	}
-	if _, err := ingest.Reindex(context.Background(), db, fmt.Sprint("v"), nil); err != nil {
+	if _, err := ingest.Reindex(context.Background(), db, "v", nil); err != nil {
 		t.Fatal(err)
 	}
 	check("derived again")

@@ -238,10 +238,9 @@ type bench struct {
 	t         *testing.T
 	db        *store.DB
 	transport http.RoundTripper
-	stop      func()
 }
 
-// newBench makes one. Without -race a test that needs what was sent calls settle.
+// newBench makes one.
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	dir := t.TempDir()

@@ -182,56 +182,67 @@ func takeLine(ctx context.Context, r transcript.Reader, t *transcript.Take) ([]*
 	return line, nil
 }
 
-// markEdits hangs each edit at the entry whose result it changed. A replay says
-// nothing of how long its tools took, so what it brought anew has no latency.
+// markEdits hangs each edit at the entry whose result it changed: the requests of a
+// take only grow, so that it stays where it was.
 func (t *Transcript) markEdits(line []*transcript.Take) {
 	for _, take := range line {
 		var edits []transcript.Edit
-		if len(take.Steps) == 0 || json.Unmarshal([]byte(take.Edits), &edits) != nil {
+		if json.Unmarshal([]byte(take.Edits), &edits) != nil {
 			continue
 		}
 		for i := range t.Entries {
-			entry := &t.Entries[i]
-			if entry.Pair == nil || entry.Pair.Result == nil || entry.Pair.Result.Exchange != take.Steps[0].Exchange {
+			pair := t.Entries[i].Pair
+			if pair == nil || pair.Result == nil || pair.Result.Exchange != t.Exchange.ID {
 				continue
 			}
 			for k := range edits {
-				if edits[k].At != "" && edits[k].At == entry.Pair.Result.At {
-					entry.Edit, entry.Pair.LatencyMS = &edits[k], nil
+				if e := &edits[k]; e.At != "" && e.At == pair.Result.At && (e.CallID == "" || e.CallID == pair.CallID) {
+					t.Entries[i].Edit = e
 				}
 			}
 		}
 	}
 }
 
-// markSources says of each result where it came from.
+// markSources says of each result where it came from. Call ids repeat, and what a take
+// gave comes last: results are matched from the end. A replay says nothing of how
+// long its tools took, so what it gave has no latency.
 func (t *Transcript) markSources(line []*transcript.Take) {
-	type brought struct{ exchange, callID string }
-	sources, sent := map[brought]transcript.Source{}, map[string]bool{}
-	for _, take := range line {
-		for _, s := range take.Steps {
-			sent[s.Exchange] = true
-		}
-		for _, r := range take.Results {
-			sources[brought{r.Exchange, r.CallID}] = r.Source
-		}
-	}
-	for i := range t.Entries {
+	given := t.given(line)
+	for i := range slices.Backward(t.Entries) {
 		entry := &t.Entries[i]
 		if entry.Pair == nil || entry.Pair.Result == nil {
 			continue
 		}
-		place := entry.Pair.Result
-		switch source, ok := sources[brought{place.Exchange, entry.Pair.CallID}]; {
-		case ok:
-			entry.From = source
-		case entry.Edit != nil:
-			entry.From = transcript.FromEdit
-		default:
-			entry.From = transcript.FromRecording
+		entry.From = transcript.FromRecording
+		if entry.Edit != nil {
+			entry.From, entry.Pair.LatencyMS = transcript.FromEdit, nil
 		}
-		if sent[place.Exchange] {
-			entry.Pair.LatencyMS = nil
+		for k := len(given) - 1; k >= 0; k-- {
+			if given[k].CallID == entry.Pair.CallID {
+				entry.From, entry.Pair.LatencyMS = given[k].Source, nil
+				given = slices.Delete(given, k, k+1)
+				break
+			}
 		}
 	}
+}
+
+// given lists what takes gave up to the exchange, oldest first.
+func (t *Transcript) given(line []*transcript.Take) []transcript.TakeResult {
+	var list []transcript.TakeResult
+	for i, take := range slices.Backward(line) {
+		sent := map[string]bool{}
+		for _, s := range take.Steps {
+			if sent[s.Exchange] = true; i == 0 && s.Exchange == t.Exchange.ID {
+				break
+			}
+		}
+		for _, r := range take.Results {
+			if sent[r.Exchange] {
+				list = append(list, r)
+			}
+		}
+	}
+	return list
 }

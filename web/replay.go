@@ -1,7 +1,9 @@
 package web
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,6 +15,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/retake-debugger/retake/lint"
+	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
@@ -41,6 +44,10 @@ type replayPage struct {
 	Ref      string
 	N        int64
 	Form     string
+	Model    string // as it is to be sent
+	System   string
+	SystemOf string // why the system prompt cannot be changed here, "" if it can
+	Params   string // NAME=JSON, one a line
 	Results  []resultField
 	Earlier  int // results that are not on the page
 	Once     bool
@@ -52,10 +59,11 @@ type replayPage struct {
 // resultField is a tool result that can be changed.
 type resultField struct {
 	CallID, Name string
-	Arguments    string
+	Arguments    string // as they are to be sent
 	Text         string // as it is to be sent
 	TooLong      bool
 	Changed      bool
+	HasCall      bool
 	Anchor       string
 }
 
@@ -67,15 +75,31 @@ type replayPlan struct {
 	Bytes          int
 	Edits          []plannedEdit
 	Found          []lint.Finding // errors that the edit brings
-	Usage          *transcript.Usage
-	CostUSD        *string
+	Estimate       replay.Estimate
+	CostUSD        string // of the estimate, "" if it is not known
 	Dropped        []string
 }
 
 // plannedEdit is one change, as it would be sent.
 type plannedEdit struct {
-	CallID, At string
-	Spans      []transcript.Span
+	Op, CallID, At string
+	Spans          []transcript.Span
+}
+
+// plannedEdits shows edits.
+func plannedEdits(b *budget, edits []transcript.Edit) []plannedEdit {
+	var list []plannedEdit
+	for _, e := range edits {
+		now := e.Text
+		switch {
+		case len(e.Value) > 0:
+			now = string(e.Value)
+		case e.Op == transcript.SetModel: // was is JSON
+			now = strconv.Quote(e.Text)
+		}
+		list = append(list, plannedEdit{strings.ReplaceAll(e.Op, "_", " "), e.CallID, cmp.Or(e.At, e.Text), clip(b, transcript.DiffWords(e.Was, now))})
+	}
+	return list
 }
 
 // canReplay tells whether steps can be sent again from here.
@@ -107,6 +131,8 @@ func (s *server) newReplayPage(c *gin.Context, e *transcript.Exchange) (*replayP
 	if err != nil {
 		return nil, nil, err
 	}
+	p.Model = turn.Model
+	p.readSystem(turn)
 	calls := map[string]*transcript.Item{}
 	var results []transcript.Item
 	for i := range turn.Input {
@@ -123,11 +149,28 @@ func (s *server) newReplayPage(c *gin.Context, e *transcript.Exchange) (*replayP
 		it := &results[i]
 		f := resultField{CallID: it.CallID, Name: it.Name, Text: it.Text, TooLong: len(it.Text) > longestEdit, Anchor: fmt.Sprintf("r%d", i)}
 		if call := calls[it.CallID]; call != nil {
-			f.Name, f.Arguments = call.Name, call.ArgumentsRaw
+			f.Name, f.Arguments, f.HasCall = call.Name, call.ArgumentsRaw, call.ArgumentsRaw != "" && len(call.ArgumentsRaw) <= longestEdit
 		}
 		p.Results = append(p.Results, f)
 	}
 	return p, results, nil
+}
+
+// readSystem finds the system prompt, if it is one text.
+func (p *replayPage) readSystem(turn *transcript.Turn) {
+	n := 0
+	for i := range turn.Input {
+		if it := &turn.Input[i]; it.Kind == transcript.System {
+			n++
+			p.System = it.Text
+		}
+	}
+	switch {
+	case n > 1:
+		p.System, p.SystemOf = "", "It is in several parts: inspect replay --set changes each."
+	case len(p.System) > longestEdit:
+		p.System, p.SystemOf = "", "Too long to be changed here: inspect replay --set-system takes a file."
+	}
 }
 
 // replayPost shows what would be sent, or sends it.
@@ -147,7 +190,7 @@ func (s *server) replayPost(c *gin.Context) {
 		s.show(c, http.StatusForbidden, "replay-page", p)
 		return
 	}
-	edits := p.read(c, results)
+	edits := append(p.readSettings(c), p.read(c, results)...)
 	if p.Wrong == "" {
 		s.plan(ctx, p, e, edits)
 	}
@@ -179,18 +222,64 @@ func (p *replayPage) read(c *gin.Context, results []transcript.Item) []transcrip
 	var edits []transcript.Edit
 	for i := range p.Results {
 		f := &p.Results[i]
-		text, ok := c.GetPostForm("result." + strconv.Itoa(i))
-		if !ok || f.TooLong || c.PostForm("id."+strconv.Itoa(i)) != f.CallID {
+		number := strconv.Itoa(i)
+		if c.PostForm("id."+number) != f.CallID {
+			continue
+		}
+		if args, ok := c.GetPostForm("args." + number); ok && f.HasCall {
+			if args, changed := typed(f.Arguments, args); changed {
+				if !json.Valid([]byte(args)) {
+					p.Wrong = "The arguments of " + oneLine(f.Name, 60) + " are no JSON."
+				}
+				f.Arguments = args
+				edits = append(edits, transcript.Edit{Op: transcript.SetArgs, CallID: f.CallID, Value: json.RawMessage(args)})
+			}
+		}
+		text, ok := c.GetPostForm("result." + number)
+		if !ok || f.TooLong {
 			continue
 		}
 		if text, f.Changed = typed(results[i].Text, text); f.Changed {
 			f.Text = text
-			if f.CallID == "" {
-				p.Wrong = "A result without a call id cannot be changed here: nothing says which one is meant."
-				return nil
-			}
-			edits = append(edits, transcript.Edit{Op: transcript.SetResult, CallID: f.CallID, Text: text})
+			edits = append(edits, transcript.Edit{Op: transcript.SetResult, CallID: f.CallID, At: atOf(&results[i]), Text: text})
 		}
+	}
+	return edits
+}
+
+// atOf is where a result without a call id stands: nothing else says which is
+// meant.
+func atOf(it *transcript.Item) string {
+	if it.CallID == "" {
+		return it.At
+	}
+	return ""
+}
+
+// readSettings reads model, system prompt and parameters.
+func (p *replayPage) readSettings(c *gin.Context) []transcript.Edit {
+	var edits []transcript.Edit
+	if model := strings.TrimSpace(c.DefaultPostForm("model", p.Model)); model != "" && model != p.Model {
+		p.Model = model
+		edits = append(edits, transcript.Edit{Op: transcript.SetModel, Text: model})
+	}
+	if system, changed := typed(p.System, c.DefaultPostForm("system", p.System)); changed && p.SystemOf == "" {
+		p.System = system
+		edits = append(edits, transcript.Edit{Op: transcript.SetSystem, Text: system})
+	}
+	p.Params = c.PostForm("params")
+	for line := range strings.Lines(p.Params) {
+		line = strings.TrimSpace(line)
+		name, value, ok := strings.Cut(line, "=")
+		if line == "" {
+			continue
+		}
+		value = strings.TrimSpace(value)
+		if !ok || !json.Valid([]byte(value)) {
+			p.Wrong = "A parameter is NAME=JSON, such as temperature=0 or stop=[\"END\"], one a line."
+			return nil
+		}
+		edits = append(edits, transcript.Edit{Op: transcript.SetParam, Text: strings.TrimSpace(name), Value: json.RawMessage(value)})
 	}
 	return edits
 }
@@ -216,39 +305,32 @@ func (s *server) plan(ctx context.Context, p *replayPage, e *transcript.Exchange
 		p.Wrong = sentence(err)
 		return
 	}
-	row := view.NewRow(e)
-	row.Price(s.prices)
-	plan := &replayPlan{Host: hostOf(req.URL), Bytes: len(req.Body), Usage: row.Usage, CostUSD: row.CostUSD, Dropped: req.Dropped}
-	b := newBudget()
-	for _, edit := range req.Edits {
-		plan.Edits = append(plan.Edits, plannedEdit{edit.CallID, edit.At, clip(b, transcript.DiffWords(edit.Was, edit.Text))})
+	plan := &replayPlan{Host: hostOf(req.URL), Bytes: len(req.Body), Dropped: req.Dropped, Found: req.NewErrors()}
+	plan.Edits = plannedEdits(newBudget(), req.Edits)
+	if err := s.estimate(ctx, p, plan, e, req); err != nil {
+		p.Wrong = sentence(err)
+		return
 	}
-	plan.Found = s.newErrors(ctx, e, req)
 	_, plan.Variable, plan.NoKey = s.keyOf(req)
 	plan.Key = plan.NoKey == "" && plan.Variable != ""
 	p.Plan = plan
 }
 
-// newErrors gives the errors of an edited request that the recorded one has not.
-func (s *server) newErrors(ctx context.Context, e *transcript.Exchange, req *replay.Request) []lint.Finding {
-	if len(req.Edits) == 0 {
-		return nil
-	}
-	was, err := replay.Prepare(ctx, s.reader, e, nil)
+// estimate tells what the replay is likely to use.
+func (s *server) estimate(ctx context.Context, p *replayPage, plan *replayPlan, e *transcript.Exchange, req *replay.Request) error {
+	tape, err := replay.ReadTape(ctx, s.reader, e)
 	if err != nil {
-		return nil
+		return err
 	}
-	known := map[string]bool{}
-	for _, f := range view.LintRequest(e.Dialect, was.Body) {
-		known[f.Code+f.At] = true
+	mode := transcript.Continue
+	if p.Once {
+		mode = transcript.Once
 	}
-	var found []lint.Finding
-	for _, f := range view.LintRequest(e.Dialect, req.Body) {
-		if f.Severity == lint.Error && !known[f.Code+f.At] {
-			found = append(found, f)
-		}
+	if plan.Estimate = tape.Estimate(req, mode, p.MaxSteps, s.prices); plan.Estimate.USD != nil {
+		text := pricing.Dollars(plan.Estimate.USD)
+		plan.CostUSD = dollars(&text, false)
 	}
-	return found
+	return nil
 }
 
 // keyOf finds the key that a request needs, or says why there is none.

@@ -182,6 +182,42 @@ func TestReplay_WithoutAChangeSendsTheRecordedBytes(t *testing.T) {
 	}
 }
 
+func TestReplay_ChangesArgumentsModelAndParameters(t *testing.T) {
+	db, o := replayViewer(t)
+	h := web.New(o)
+	e := lastStep(t, db)
+	path := fmt.Sprintf("/x/%d/replay", e.N)
+	form := url.Values{"form": {hidden(t, open(t, h, path))}, "id.0": {callOf(t, db, e)}, "args.0": {`{"city": "Bergen"}`}, "result.0": {"1 degrees"},
+		"model": {"weather-2"}, "params": {"temperature=0\n"}, "mode": {"once"}}
+	plan := parse(t, post(h, path, form).Body.String())
+	wantText(t, plan.id("plan"), "set args", "Bergen", "model", "/temperature", "about 1 request")
+	form.Set("send", "1")
+	if w := post(h, path, form); w.Code != http.StatusSeeOther {
+		t.Fatalf("status %d: %s", w.Code, w.Body)
+	}
+	again := stored(t, db, awaitTake(t, db, 2).Steps[0].Exchange)
+	body, err := db.Body(t.Context(), again.Request.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer body.Close()
+	sent, err := io.ReadAll(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"weather-2"`, `"temperature":0`, `Bergen`, `1 degrees`} {
+		if !strings.Contains(string(sent), want) {
+			t.Errorf("%s is not in %s", want, sent)
+		}
+	}
+	for _, wrong := range []url.Values{{"params": {"temperature"}}, {"params": {"temperature=cold"}}, {"args.0": {"{"}, "id.0": form["id.0"]}} {
+		wrong.Set("form", form.Get("form"))
+		if w := post(h, path, wrong); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), `role="alert"`) {
+			t.Errorf("%v: status %d", wrong, w.Code)
+		}
+	}
+}
+
 func TestReplay_IsRefused(t *testing.T) {
 	db, o := replayViewer(t)
 	e := lastStep(t, db)
@@ -213,7 +249,7 @@ func TestBrowser_AToolOutputIsChangedAndReplayed(t *testing.T) {
 	e := lastStep(t, db)
 	b.open(fmt.Sprintf("/x/%d", e.N))
 	b.do(chromedp.KeyEvent("e"), chromedp.WaitReady(chromedp.CSS("textarea")))
-	b.do(chromedp.SetValue(chromedp.CSS("textarea"), "very cold"), chromedp.Click(chromedp.CSS("form[action*=replay] > p:last-child button")), chromedp.WaitReady(chromedp.CSS("#plan")))
+	b.do(chromedp.SetValue(chromedp.CSS("#t-0"), "very cold"), chromedp.Click(chromedp.CSS("form[action*=replay] > p:last-child button")), chromedp.WaitReady(chromedp.CSS("#plan")))
 	if got := eval[string](b, `document.querySelector("#plan ins").innerText`); !strings.Contains(got, "very cold") {
 		t.Errorf("the plan shows %q as new", got)
 	}

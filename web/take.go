@@ -105,9 +105,7 @@ func (p *takePage) fill(c *gin.Context, s *server) error {
 	b := newBudget()
 	var edits []transcript.Edit
 	if json.Unmarshal([]byte(p.T.Edits), &edits) == nil {
-		for _, e := range edits {
-			p.Edits = append(p.Edits, plannedEdit{e.CallID, e.At, clip(b, transcript.DiffWords(e.Was, e.Text))})
-		}
+		p.Edits = plannedEdits(b, edits)
 	}
 	source := map[string]transcript.Source{}
 	for _, r := range p.T.Results {

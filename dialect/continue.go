@@ -48,15 +48,14 @@ func Continue(d transcript.Dialect, body, response []byte, results []Result) ([]
 	response = response[skipSpace(response, 0):]
 	var edits []Edit
 	var err error
-	switch d {
-	case transcript.Chat:
-		edits, err = continueChat(response, results)
-	case transcript.Messages:
-		edits, err = continueMessages(response, results)
-	case transcript.Responses:
-		edits, err = continueResponses(body[skipSpace(body, 0):], response, results)
-	default:
-		err = fmt.Errorf("unknown dialect %q", d)
+	if d == transcript.Responses {
+		edits = continueResponses(body[skipSpace(body, 0):], response, results)
+	} else {
+		var elements [][]byte
+		elements, err = grown(d, response, results)
+		for _, v := range elements {
+			edits = append(edits, add("/messages/-", v))
+		}
 	}
 	if err == nil {
 		body, err = Apply(body, edits...)
@@ -69,15 +68,15 @@ func Continue(d transcript.Dialect, body, response []byte, results []Result) ([]
 
 func add(at string, v []byte) Edit { return Edit{Op: Insert, At: at, Value: v} }
 
-func continueChat(response []byte, results []Result) ([]Edit, error) {
+func grownChat(response []byte, results []Result) ([][]byte, error) {
 	message := get(firstOf(get(response, "choices")), "message")
 	if !isObject(message) {
 		return nil, errors.New("the answer has no message")
 	}
-	edits := []Edit{add("/messages/-", chatEcho(message))}
+	list := [][]byte{chatEcho(message)}
 	for _, r := range results {
 		if r.Raw != nil {
-			edits = append(edits, add("/messages/-", r.again("tool_call_id")))
+			list = append(list, r.again("tool_call_id"))
 			continue
 		}
 		var f fields
@@ -89,9 +88,9 @@ func continueChat(response []byte, results []Result) ([]Edit, error) {
 			f.set("tool_call_id", quote(r.CallID))
 		}
 		f.set("content", quote(r.Text))
-		edits = append(edits, add("/messages/-", f.json()))
+		list = append(list, f.json())
 	}
-	return edits, nil
+	return list, nil
 }
 
 func orEmpty(v []byte) []byte {
@@ -133,7 +132,7 @@ func chatEcho(message []byte) []byte {
 	return f.json()
 }
 
-func continueMessages(response []byte, results []Result) ([]Edit, error) {
+func grownMessages(response []byte, results []Result) [][]byte {
 	var blocks [][]byte
 	for _, b := range elements(get(response, "content")) {
 		if str(get(b, "type")) == "text" && isEmpty(get(b, "text")) {
@@ -141,9 +140,9 @@ func continueMessages(response []byte, results []Result) ([]Edit, error) {
 		}
 		blocks = append(blocks, b)
 	}
-	var edits []Edit
+	var messages [][]byte
 	if len(blocks) > 0 {
-		edits = append(edits, add("/messages/-", []byte(`{"role":"assistant","content":`+string(list(blocks))+`}`)))
+		messages = append(messages, []byte(`{"role":"assistant","content":`+string(list(blocks))+`}`))
 	}
 	var answers [][]byte
 	for _, r := range results {
@@ -161,27 +160,23 @@ func continueMessages(response []byte, results []Result) ([]Edit, error) {
 		answers = append(answers, f.json())
 	}
 	if len(answers) > 0 {
-		edits = append(edits, add("/messages/-", []byte(`{"role":"user","content":`+string(list(answers))+`}`)))
+		messages = append(messages, []byte(`{"role":"user","content":`+string(list(answers))+`}`))
 	}
-	return edits, nil
+	return messages
 }
 
 // continueResponses appends the output items to the input. Where the request
 // leaves its history to the server (previous_response_id, conversation) the
 // next one does so too and holds the results alone.
-func continueResponses(body, response []byte, results []Result) ([]Edit, error) {
+func continueResponses(body, response []byte, results []Result) []Edit {
 	output := elements(get(response, "output"))
-	var outs [][]byte
-	for _, r := range results {
-		outs = append(outs, responsesResult(output, r))
-	}
-	previous, id := has(get(body, "previous_response_id")), get(response, "id")
-	if previous || has(get(body, "conversation")) {
+	outs := responsesResults(output, results)
+	if held(body) {
 		edits := []Edit{add("/input", list(outs))}
-		if previous {
-			edits = append(edits, Edit{Op: Replace, At: "/previous_response_id", Value: orEmpty(id)})
+		if has(get(body, "previous_response_id")) {
+			edits = append(edits, Edit{Op: Replace, At: "/previous_response_id", Value: orEmpty(get(response, "id"))})
 		}
-		return edits, nil
+		return edits
 	}
 	var edits []Edit
 	input := get(body, "input")
@@ -194,7 +189,19 @@ func continueResponses(body, response []byte, results []Result) ([]Edit, error) 
 	for _, v := range append(output, outs...) {
 		edits = append(edits, add("/input/-", v))
 	}
-	return edits, nil
+	return edits
+}
+
+// held tells whether a request of Responses leaves its history to the server.
+func held(body []byte) bool {
+	return has(get(body, "previous_response_id")) || has(get(body, "conversation"))
+}
+
+func responsesResults(output [][]byte, results []Result) (outs [][]byte) {
+	for _, r := range results {
+		outs = append(outs, responsesResult(output, r))
+	}
+	return outs
 }
 
 // responsesResult writes a result the way the type of its call wants it.

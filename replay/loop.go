@@ -33,6 +33,7 @@ type loop struct {
 	failure  *transcript.Error
 	spent    spent
 	open     []*Call
+	growing  *dialect.Growing        // the request, once it has grown
 	brought  []transcript.TakeResult // by the next request
 }
 
@@ -378,16 +379,21 @@ func (l *loop) answers(ctx context.Context) ([]dialect.Result, transcript.StopRe
 
 // next makes the next request.
 func (l *loop) next(results []dialect.Result) transcript.StopReason {
-	body, err := l.req.plainBody()
-	if err == nil {
-		body, err = dialect.Continue(l.req.Speaks(), body, l.last.Response, results)
+	if l.growing == nil {
+		plain, err := l.req.plainBody()
+		if err != nil {
+			l.failure = &transcript.Error{Message: err.Error()}
+			return transcript.StopFailed
+		}
+		l.growing = dialect.NewGrowing(l.req.Speaks(), plain)
+		l.req.Header.Del("Content-Encoding")
 	}
+	body, err := l.growing.Continue(l.last.Response, results)
 	if err != nil {
 		l.failure = &transcript.Error{Message: err.Error()}
 		return transcript.StopFailed
 	}
 	l.req.Body, l.open = body, nil
-	l.req.Header.Del("Content-Encoding")
 	return ""
 }
 

@@ -145,6 +145,9 @@ func (t *tx) PutTake(take *transcript.Take) error {
 }
 
 func (t *tx) putTakeRow(take *transcript.Take) error {
+	if take.N > 0 && take.EndedAt.IsZero() {
+		return nil // nothing of it has changed
+	}
 	if take.N > 0 {
 		_, err := t.st.exec("UPDATE take SET ended = ?, outcome = ?, stop_reason = ? WHERE n = ?", packTime(take.EndedAt), string(take.Outcome), string(take.StopReason), take.N)
 		return err

@@ -1,0 +1,88 @@
+package dialect
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// Growing is a request that is gone on from again and again. It gives what Continue
+// would, and reads the request only once, however long it gets.
+type Growing struct {
+	d     transcript.Dialect
+	body  []byte
+	end   int    // behind the last element of the list that grows; 0: it was not found yet
+	comma []byte // what goes before a further element
+}
+
+// NewGrowing begins with a request body, which must not be changed any more.
+func NewGrowing(d transcript.Dialect, body []byte) *Growing { return &Growing{d: d, body: body} }
+
+// Body is the request as it has grown so far.
+func (g *Growing) Body() []byte { return g.body }
+
+// Continue appends an answer and the results of its calls, as the function of that
+// name does, and gives the body. Earlier ones stay as they are.
+func (g *Growing) Continue(response []byte, results []Result) ([]byte, error) {
+	if g.end == 0 {
+		body, err := Continue(g.d, g.body, response, results)
+		if err == nil {
+			g.body = body
+			g.find()
+		}
+		return body, err
+	}
+	if !valid(response) {
+		return nil, errors.New("continue request: the answer is not JSON")
+	}
+	elements, err := grown(g.d, response[skipSpace(response, 0):], results)
+	if err != nil {
+		return nil, fmt.Errorf("continue request: %w", err)
+	}
+	n := len(g.body)
+	for _, e := range elements {
+		n += len(g.comma) + len(e)
+	}
+	body := append(make([]byte, 0, n), g.body[:g.end]...)
+	for _, e := range elements {
+		body = append(append(body, g.comma...), e...)
+	}
+	end := len(body)
+	g.body, g.end = append(body, g.body[g.end:]...), end
+	return g.body, nil
+}
+
+// find finds the end of the list that grows. It stays unknown where the request
+// leaves its history to the server, or is no object.
+func (g *Growing) find() {
+	name := "messages"
+	if g.d == transcript.Responses {
+		name = "input"
+		if held(g.body[skipSpace(g.body, 0):]) {
+			return
+		}
+	}
+	at, err := locate(g.body, []string{name})
+	if err != nil || g.body[at.start] != '[' {
+		return
+	}
+	if s := spacingOf(g.body, at); s.n > 0 {
+		g.end, g.comma = s.end, s.comma
+	}
+}
+
+// grown gives the elements that an answer and the results of its calls are, in a
+// history that the request holds.
+func grown(d transcript.Dialect, response []byte, results []Result) ([][]byte, error) {
+	switch d {
+	case transcript.Chat:
+		return grownChat(response, results)
+	case transcript.Messages:
+		return grownMessages(response, results), nil
+	case transcript.Responses:
+		output := elements(get(response, "output"))
+		return append(output, responsesResults(output, results)...), nil
+	}
+	return nil, fmt.Errorf("unknown dialect %q", d)
+}

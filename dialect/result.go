@@ -92,6 +92,9 @@ var ErrNoErrorMark = errors.New("the API has no mark for a tool that failed: say
 // rewritten only messages can.
 func SetErrorAt(d transcript.Dialect, body []byte, at string, failed bool) ([]byte, error) {
 	if d != transcript.Messages {
+		if !failed {
+			return body, nil
+		}
 		return nil, fmt.Errorf("set error at %s: %w", at, ErrNoErrorMark)
 	}
 	now, err := Value(body, at+"/is_error")

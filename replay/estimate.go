@@ -21,9 +21,10 @@ type Estimate struct {
 const bytesPerToken = 4
 
 // Estimate tells what a take of the exchange at which the tape begins is likely to
-// use, if it is sent as req is.
+// use, if it is sent as req is. One that goes on from another take does not do again
+// what that did. Without prices its cost is not known.
 func (t *Tape) Estimate(req *Request, mode transcript.TakeMode, steps int, prices *pricing.Table) Estimate {
-	line := t.line
+	line := t.line[min(req.done, len(t.line)-1):]
 	if mode == transcript.Once {
 		line = line[:1]
 	}
@@ -44,7 +45,9 @@ func (t *Tape) Estimate(req *Request, mode transcript.TakeMode, steps int, price
 		if model != "" && model != x.Model {
 			use.Model, use.ResponseModel = model, ""
 		}
-		if cost := prices.Cost(use); cost.USD == nil {
+		if prices == nil {
+			e.USD = nil
+		} else if cost := prices.Cost(use); cost.USD == nil {
 			e.USD = nil
 		} else if e.USD != nil {
 			e.USD.Add(e.USD, cost.USD)

@@ -74,6 +74,16 @@ func (p *Player) newLoop(ctx context.Context, req *Request, o *Options) (*loop, 
 	return l, nil
 }
 
+// StandAlone makes the request one that leans on nothing that the provider holds, as
+// Play does before it goes on from it. ErrHeld if the recording does not have it all.
+func (r *Request) StandAlone(ctx context.Context, reader transcript.Reader) error {
+	plain, err := r.plainBody()
+	if err == nil {
+		_, err = r.standAlone(ctx, reader, plain)
+	}
+	return err
+}
+
 // standAlone makes the request one that leans on nothing that the provider holds, so
 // that the take can go on from it and adds nothing to a conversation or a thread. It
 // gives its decoded body. Most requests stay as they are.

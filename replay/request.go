@@ -47,6 +47,7 @@ type Request struct {
 	Dropped  []string // recorded headers that cannot be sent again: credentials besides the key
 
 	key       keyPlace
+	done      int                // steps of takes that it goes on from
 	converted transcript.Dialect // what ConvertTo made of it; "" for that of the origin
 }
 

@@ -52,6 +52,7 @@ func Resume(ctx context.Context, r transcript.Reader, t *transcript.Take) (*Requ
 		return fail(err)
 	}
 	req.converted = last.Dialect
+	req.done = max(0, last.Link.Step-req.Origin.Link.Step+1)
 	s := &Resumed{Take: t}
 	if err := s.inherit(ctx, r); err != nil {
 		return fail(err)

@@ -66,8 +66,9 @@ type Step struct {
 	CostUSD      *string            `json:"cost_usd"`
 	Preview      string             `json:"preview"`
 	Link         Link               `json:"link"`
-	Parent       string             `json:"parent"` // id of the exchange whose history it extends
-	TakeOf       string             `json:"take_of"`
+	Parent       string             `json:"parent"`  // id of the exchange whose history it extends
+	TakeOf       string             `json:"take_of"` // id of the exchange that the take replays which sent it
+	Take         string             `json:"take"`    // reference of that take
 
 	exchange *transcript.Exchange
 }

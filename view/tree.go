@@ -348,7 +348,7 @@ func (g *growth) step(t *twig, prefix string) *Step {
 		}
 	}
 	if take := g.run.takes[e.ID]; take != nil {
-		s.TakeOf = take.Origin
+		s.TakeOf, s.Take = take.Origin, TakeRef(take.N)
 	}
 	for _, a := range t.attempts {
 		s.AttemptIDs = append(s.AttemptIDs, a.ID)

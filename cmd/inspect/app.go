@@ -182,6 +182,8 @@ func explain(err error) string {
 		return err.Error() + `; give more of it, or its number from "inspect ls"`
 	case errors.Is(err, replay.ErrLossy), errors.Is(err, replay.ErrCut), errors.Is(err, replay.ErrUndecodable):
 		return err.Error() + ", so it cannot be sent again"
+	case errors.Is(err, replay.ErrHeld):
+		return err.Error() + "; without edits --once sends the request as it is"
 	case errors.Is(err, replay.ErrOpenCalls):
 		return err.Error() + "; give it with --set-result CALL_ID=TEXT, or name a source (--tool-exec, --tool-http, --tool-mcp, --ask, --simulate)"
 	case errors.Is(err, transcript.ErrDamaged):

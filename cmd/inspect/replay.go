@@ -202,6 +202,9 @@ func (x *replaying) prepare(args []string) error {
 			return usageError{err}
 		}
 	}
+	if x.f.dryRun && x.resumed != nil {
+		return usageError{errors.New("--dry-run tells nothing of --resume: what is sent depends on the results that the open calls get")}
+	}
 	if x.f.dryRun {
 		return x.printDryRun(x.req)
 	}
@@ -237,6 +240,11 @@ func (x *replaying) prepareFrom(r transcript.Reader, ref string) error {
 	x.before = origin
 	if x.req, err = replay.Prepare(x.ctx, r, origin, x.now); err != nil {
 		return editError(err, origin)
+	}
+	if !x.f.once {
+		if err := x.req.StandAlone(x.ctx, r); err != nil {
+			return editError(err, origin)
+		}
 	}
 	return x.f.edits.refuse(x.app, x.req)
 }

@@ -144,8 +144,14 @@ func (p *treePrinter) branch(b *view.Branch) knot {
 
 func (p *treePrinter) steps(list []*view.Step) []knot {
 	var out []knot
-	for _, s := range list {
-		out = append(out, p.step(s))
+	take := ""
+	for i, s := range list {
+		k := p.step(s)
+		if i > 0 && s.Take != take { // a take goes on from another
+			k.text += " · take " + s.Take
+		}
+		take = s.Take
+		out = append(out, k)
 	}
 	return out
 }

@@ -17,7 +17,7 @@ func TestPlay_StandsOnItsOwn(t *testing.T) {
 	first := b.first(s, "/v1/responses")
 	for body, want := range map[string]string{
 		`{"model":"m","input":[{"role":"user","content":"go"}],"conversation":"conv_1","store":true}`: `{"model":"m","input":[{"role":"user","content":"go"}],"store":true}`,
-		`{"model":"m", "input":[{"role":"user","content":"go"}]}`:                                      `{"model":"m", "input":[{"role":"user","content":"go"}]}`,
+		`{"model":"m", "input":[{"role":"user","content":"go"}]}`:                                     `{"model":"m", "input":[{"role":"user","content":"go"}]}`,
 	} {
 		req := prepare(t, b.db, first)
 		req.Body = []byte(body)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/redact"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -16,6 +17,9 @@ import (
 type Committer struct {
 	// Omit says what is left out of what is stored: OmitImages or OmitBodies.
 	Omit string
+	// Redact replaces secrets in bodies before anything of them is stored; nil: as
+	// they are. Each body is then looked at whole, what it resends too.
+	Redact *redact.Scrubber
 
 	memory   dialect.Memory
 	digests  digests

@@ -41,6 +41,10 @@ func (c *Committer) decode(capture *transcript.Capture) *decoded {
 	d.response = c.readPieces(capture.Response, &e.Response)
 	c.omit(&e.Request, d.request)
 	c.omit(&e.Response, d.response)
+	if c.Redact != nil {
+		d.redact(c.Redact)
+		capture = d.capture
+	}
 	w := &dialect.Wire{Method: capture.Method, URL: capture.URL, RequestHeader: capture.RequestHeader, ResponseHeader: capture.ResponseHeader, Status: capture.Status}
 	w.Request = d.plain(&e.Request, d.request)
 	w.Response = d.plain(&e.Response, d.response)

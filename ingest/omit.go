@@ -12,6 +12,8 @@ const (
 	OmitNothing = ""
 	OmitImages  = "images" // pictures in base64
 	OmitBodies  = "bodies" // all bodies; what they mean is kept as far as rows hold it
+	// OmitSecrets says that a Committer's Redact replaced secrets.
+	OmitSecrets = "secrets"
 )
 
 // shortestImage is the length of a JSON string from which it can be a picture.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/retake-debugger/retake/transcript"
@@ -23,6 +24,24 @@ type storedBody struct {
 func (b *storedBody) Size() int64                  { return b.size }
 func (b *storedBody) Open() (io.ReadCloser, error) { return b.reader.Body(b.ctx, b.id) }
 
+// newStoredBody gives the body of one side. Where secrets were replaced, its length
+// is not that of the wire.
+func newStoredBody(ctx context.Context, r transcript.Reader, m *transcript.Message) *storedBody {
+	b := &storedBody{ctx, r, m.Body, m.Bytes}
+	if !strings.Contains(m.Omitted, OmitSecrets) {
+		return b
+	}
+	body, err := b.Open()
+	if err != nil {
+		return b // whoever reads it learns why
+	}
+	defer body.Close()
+	if n, err := io.Copy(io.Discard, body); err == nil {
+		b.size = n
+	}
+	return b
+}
+
 // recapture gives a stored exchange as it was caught.
 func recapture(ctx context.Context, r transcript.Reader, e *transcript.Exchange) *transcript.Capture {
 	end := seen(e)
@@ -30,8 +49,8 @@ func recapture(ctx context.Context, r transcript.Reader, e *transcript.Exchange)
 		ID: e.ID, StartedAt: e.StartedAt, EndedAt: e.EndedAt, Imported: e.Imported, Upstream: e.Upstream, Method: e.Method, URL: e.URL,
 		RequestHeader: e.Request.Headers, ResponseHeader: e.Response.Headers, Status: e.Status,
 		Outcome: end.Outcome, Error: end.Error, Lossy: e.Lossy, FirstByte: e.Timing.FirstByte, Chunks: e.Response.Chunks,
-		Request:  &storedBody{ctx, r, e.Request.Body, e.Request.Bytes},
-		Response: &storedBody{ctx, r, e.Response.Body, e.Response.Bytes},
+		Request:  newStoredBody(ctx, r, &e.Request),
+		Response: newStoredBody(ctx, r, &e.Response),
 	}
 	if e.Link.Labelled {
 		c.Label = e.Link.Run // the label itself is not needed: see draft.RunByLabel

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/redact"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -47,6 +48,9 @@ type Stats struct {
 
 // Omit says, before Run, what is left out of what is stored.
 func (r *Runner) Omit(what string) { r.committer.Omit = what }
+
+// Redact says, before Run, by what secrets are replaced in what is stored.
+func (r *Runner) Redact(s *redact.Scrubber) { r.committer.Redact = s }
 
 // Stats tells what was done so far.
 func (r *Runner) Stats() Stats {

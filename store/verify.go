@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -144,6 +145,9 @@ func (v *verification) body(m *transcript.Message) string {
 	size, err := io.Copy(hash, body)
 	if err != nil {
 		return fmt.Sprintf("broken off after %d of %d bytes: %v", size, m.Bytes, err)
+	}
+	if strings.Contains(m.Omitted, "secrets") { // what stands for them has other lengths
+		return ""
 	}
 	if size != m.Bytes {
 		return fmt.Sprintf("%d bytes instead of %d", size, m.Bytes)

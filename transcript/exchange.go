@@ -85,7 +85,7 @@ type Message struct {
 	SHA256          string
 	ContentEncoding string
 	DecodeError     string // why the body could not be decoded; empty if it could
-	Omitted         string // "images" or "bodies": what a user chose to leave out of Body
+	Omitted         string // "images", "bodies" or "secrets", or several: what a user chose to leave out of Body
 	Body            BodyID
 	Chunks          []Chunk // arrival of the pieces; response only
 }

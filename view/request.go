@@ -168,7 +168,7 @@ func (q *requests) byPieces(r *request) (ok bool, err error) {
 
 func mayBeInPieces(e *transcript.Exchange) bool {
 	r := &e.Request
-	return r.ContentEncoding == "" && r.Omitted == "" && r.Bytes > 0 && r.Bytes <= maxBody && e.Dialect != transcript.Unknown
+	return r.ContentEncoding == "" && (r.Omitted == "" || r.Omitted == "secrets") && r.Bytes > 0 && r.Bytes <= maxBody && e.Dialect != transcript.Unknown
 }
 
 // resume begins a request with the pieces that it shares with one read before,

@@ -138,7 +138,7 @@ type Message struct {
 	SHA256          string              `json:"sha256"`
 	ContentEncoding string              `json:"content_encoding"`
 	DecodeError     string              `json:"decode_error"`
-	Omitted         string              `json:"omitted"` // "images" or "bodies": not stored, by choice
+	Omitted         string              `json:"omitted"` // "images", "bodies" or "secrets": not stored, by choice
 }
 
 func newMessage(m transcript.Message) Message {

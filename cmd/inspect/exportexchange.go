@@ -47,7 +47,7 @@ func (x *exporting) rawResponse(w io.Writer) error {
 
 func (x *exporting) body(m *transcript.Message, w io.Writer) error {
 	if m.Omitted != "" {
-		return fmt.Errorf("the exact bytes were not stored, by choice (--omit %s)", m.Omitted)
+		return fmt.Errorf("the exact bytes were not stored, by choice: %s", m.Omitted)
 	}
 	if m.Bytes == 0 {
 		return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/retake-debugger/retake/cmd/internal/workspace"
 	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/redact"
 )
 
 // options are the flags of recorder.
@@ -32,6 +33,8 @@ type options struct {
 	logFormat string
 	websocket string
 	omit      string
+	redact    bool
+	rules     string
 	paths     []string
 	headers   []string
 }
@@ -47,6 +50,8 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.caFile, "ca-file", "", "PEM file of further certificate authorities to trust on the way out")
 	f.StringVar(&o.websocket, "websocket", "426", "WebSockets on model paths: 426 refuses them, at which clients use HTTP; relay passes them through unrecorded")
 	f.StringVar(&o.omit, "omit", "", "leave images or bodies out of what is stored; lengths and hashes are kept")
+	f.BoolVar(&o.redact, "redact", false, "replace secrets in bodies before they are stored; the spool and what is under way hold them until then (see Secrets)")
+	f.StringVar(&o.rules, "redact-rules", "", "--redact by this file of rules too: KIND PATTERN redacts what fits, keep PATTERN does not, keep-emails leaves addresses alone")
 	f.StringArrayVar(&o.paths, "exclude-path", nil, "pass requests to these paths unrecorded: a pattern, or a beginning that ends in / (repeatable)")
 	f.StringArrayVar(&o.headers, "exclude-header", nil, "pass requests with this header unrecorded: NAME, or NAME: VALUE (repeatable)")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
@@ -72,6 +77,26 @@ func (o *options) check() error {
 		}
 	}
 	return nil
+}
+
+// scrubber gives what replaces secrets; nil if nothing is to.
+func (o *options) scrubber() (*redact.Scrubber, error) {
+	if !o.redact && o.rules == "" {
+		return nil, nil
+	}
+	if o.rules == "" {
+		return redact.NewScrubber(nil), nil
+	}
+	f, err := os.Open(o.rules)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("read --redact-rules: %w", err)}
+	}
+	defer f.Close()
+	own, err := redact.ReadRules(f)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--redact-rules %s: %w", o.rules, err)}
+	}
+	return redact.NewScrubber(own), nil
 }
 
 func (o *options) path() (string, error) {

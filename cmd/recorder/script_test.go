@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 		"recorder": main,
 		"talk":     func() { exit("talk", talk(os.Args[1], os.Args[2])) },
 		"pairs":    func() { exit("pairs", pairs(os.Args[1])) },
+		"requests": func() { exit("requests", requests(os.Args[1])) },
 	})
 }
 
@@ -37,7 +38,8 @@ func exit(name string, err error) {
 
 // TestScripts runs recorder as a user would. $MODEL is a scripted model; talk
 // DIALECT whole|stream is an agent with a tool loop; pairs DB prints the calls
-// of a database with the number of their results.
+// of a database with the number of their results, requests DB what is stored of
+// requests.
 func TestScripts(t *testing.T) {
 	if found, err := filepath.Glob("testdata/*.txtar"); err != nil || len(found) == 0 {
 		t.Fatalf("no scripts found (%v)", err)
@@ -118,6 +120,31 @@ func ask(d transcript.Dialect, url, body string) (*transcript.Turn, error) {
 	}
 	return dialect.Decode(d, &dialect.Wire{Method: "POST", URL: url, Request: []byte(body), Response: answer,
 		ResponseHeader: resp.Header, Status: resp.StatusCode}), nil
+}
+
+// requests prints what is stored of every request.
+func requests(path string) error {
+	db, err := store.OpenReader(path)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	ctx := context.Background()
+	for e, err := range db.Exchanges(ctx, transcript.Filter{Oldest: true}) {
+		if err != nil {
+			return err
+		}
+		body, err := db.Body(ctx, e.Request.Body)
+		if err != nil {
+			return err
+		}
+		text, err := io.ReadAll(body)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("x%d request %d bytes, left out: %s\n%s\n", e.N, e.Request.Bytes, e.Request.Omitted, text)
+	}
+	return nil
 }
 
 // pairs prints the calls of every exchange with how many results they have.

@@ -74,6 +74,10 @@ func start(o *options, upstreams []recorder.Upstream, label string) (*session, e
 	if err := o.check(); err != nil {
 		return nil, err
 	}
+	scrub, err := o.scrubber()
+	if err != nil {
+		return nil, err
+	}
 	path, err := o.path()
 	if err != nil {
 		return nil, err
@@ -83,6 +87,7 @@ func start(o *options, upstreams []recorder.Upstream, label string) (*session, e
 		return nil, err
 	}
 	s.workspace.Omit(o.omit)
+	s.workspace.Redact(scrub)
 	if err := s.listen(label); err != nil {
 		return nil, errors.Join(err, s.workspace.Close(context.Background()))
 	}

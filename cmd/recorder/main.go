@@ -124,7 +124,7 @@ command.`,
 	root.SetHelpCommand(mistake.Help(func(err error) error { return usageError{err} }))
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	o.flags(root.PersistentFlags())
-	root.AddCommand(newRun(o))
+	root.AddCommand(newRun(o), newMock(o))
 	return root
 }
 
@@ -132,7 +132,7 @@ func noArguments(c *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
 		return nil
-	case len(mistake.Closest(args[0], []string{"run", "help"})) > 0:
+	case len(mistake.Closest(args[0], []string{"run", "mock", "help"})) > 0:
 		return usageError{mistake.Command(c, args[0])}
 	}
 	return usageError{fmt.Errorf("no command %q; to record a program: recorder run -- %s", args[0], args[0])}

@@ -1,0 +1,277 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/replay/mock"
+	"github.com/retake-debugger/retake/store"
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+type mockFlags struct {
+	from      []string
+	speed     float64
+	own       []string
+	printMask bool
+	onMiss    string
+	faults    []string
+	seed      uint64
+}
+
+func newMock(o *options) *cobra.Command {
+	var f mockFlags
+	c := &cobra.Command{
+		Use:   "mock --from REF…",
+		Short: "Answer from recordings, as the provider once did",
+		Long: `mock is an upstream that answers from recordings: point the agent at it by its
+base URL. REF is a run (r12), a step (r12.3) or an exchange (x34); takes of a run
+are left out.
+
+A request matches by its content: method, path, query without keys, and the JSON
+body. What differs from run to run is masked (--masks prints the list, --mask adds
+a pattern). Recordings of equal requests are served in their order, each once; then
+the error is replay_exhausted. Where nothing matches it is replay_no_match: status
+400, which no SDK sends again, with the nearest recording and where the request
+differs from it. No provider is ever called, unless --on-miss forward says so:
+then the request goes to --upstream and is recorded.
+
+Answers come with their status, headers and bytes, in the pieces in which they
+came: at once, or with --speed 1 as slowly as they did.
+
+--fault KIND[:ARG][@WHEN] makes something go wrong: at the third request (@3), for
+one in ten (@0.1), or for all. Kinds: 429, 500, 503, 529 (429:5s says when to try
+again), cut:EVENTS, slow:DURATION, malformed (arguments of calls), duplicate (call
+ids), result:TEXT (the last tool result of the request, before it is matched or
+forwarded). Each is logged.
+
+POST /_retake/rewind makes every recording unserved, GET /_retake/status tells
+what was served and what is left.`,
+		Example: `  recorder mock --from r12
+  recorder mock --from x34 --from x35 --speed 1
+  recorder mock --from r12 --fault 429@3 --fault cut:5@0.1
+  recorder mock --from r12 --on-miss forward --upstream https://api.openai.com`,
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if f.printMask {
+				for _, m := range mock.Masks() {
+					fmt.Fprintln(c.OutOrStdout(), m)
+				}
+				fmt.Fprintln(c.OutOrStdout(), mock.WorkingDirectory)
+				return nil
+			}
+			return serveMock(c.Context(), o, &f)
+		},
+	}
+	flags := c.Flags()
+	flags.StringArrayVar(&f.from, "from", nil, "run, step or exchange to answer from (repeatable)")
+	flags.Float64Var(&f.speed, "speed", 0, "1 answers as slowly as it was recorded, 2 twice as fast, 0 at once")
+	flags.StringArrayVar(&f.own, "mask", nil, "mask what fits this regular expression too (repeatable)")
+	flags.BoolVar(&f.printMask, "masks", false, "print what is masked, and stop")
+	flags.StringVar(&f.onMiss, "on-miss", "stop", "what happens to a request that no recording is left for: stop answers an error, forward sends it to --upstream")
+	flags.StringArrayVar(&f.faults, "fault", nil, "what goes wrong, and when (repeatable)")
+	flags.Uint64Var(&f.seed, "seed", 1, "decides about faults that happen by chance")
+	return c
+}
+
+// handler makes the mock without its recordings.
+func (f *mockFlags) handler() (*mock.Handler, []mock.Mask, error) {
+	masks := mock.Masks()
+	for _, pattern := range f.own {
+		m, err := mock.ParseMask(pattern)
+		if err != nil {
+			return nil, nil, usageError{err}
+		}
+		masks = append(masks, m)
+	}
+	var faults []mock.Fault
+	for _, spec := range f.faults {
+		fault, err := mock.ParseFault(spec)
+		if err != nil {
+			return nil, nil, usageError{err}
+		}
+		faults = append(faults, fault)
+	}
+	switch {
+	case len(f.from) == 0:
+		return nil, nil, usageError{errors.New("--from is missing: a run, a step or an exchange")}
+	case f.speed < 0:
+		return nil, nil, usageError{errors.New("--speed is not less than 0")}
+	case f.onMiss != "stop" && f.onMiss != "forward":
+		return nil, nil, usageError{fmt.Errorf("--on-miss %q: want stop or forward", f.onMiss)}
+	}
+	return &mock.Handler{Speed: f.speed, Faults: mock.NewFaults(faults, f.seed)}, masks, nil
+}
+
+// serveMock answers from recordings until it is told to stop.
+func serveMock(ctx context.Context, o *options, f *mockFlags) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	h, masks, err := f.handler()
+	if err == nil {
+		o.web = "off"
+		err = o.check()
+	}
+	if err != nil {
+		return err
+	}
+	path, err := o.path()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("no database at %s", path)
+	}
+	db, err := store.OpenReader(path)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	h.Log = workspace.Logger(o.stderr, o.logFormat)
+	h.Tape = mock.NewTape(db, masks)
+	for _, ref := range f.from {
+		if err := loadTape(ctx, h.Tape, db, ref, func(err error) { h.Log.Warn("left out", "error", err) }); err != nil {
+			return err
+		}
+	}
+	if h.Tape.Len() == 0 {
+		return fmt.Errorf("nothing to answer from in %s", strings.Join(f.from, ", "))
+	}
+	if f.onMiss == "forward" {
+		forward, end, err := forwarding(ctx, o, path)
+		if err != nil {
+			return err
+		}
+		h.Miss = forward
+		return errors.Join(listenMock(ctx, o, h), end())
+	}
+	return listenMock(ctx, o, h)
+}
+
+// loadTape adds what a reference means to a tape.
+func loadTape(ctx context.Context, tape *mock.Tape, r transcript.Reader, ref string, leftOut func(error)) error {
+	target, err := view.Locate(ctx, r, ref)
+	if err != nil {
+		return fmt.Errorf("find --from %s: %w", ref, err)
+	}
+	list := []*transcript.Exchange{target.Exchange}
+	if target.Exchange == nil {
+		if list, err = ofRun(ctx, r, target); err != nil {
+			return err
+		}
+	}
+	for _, e := range list {
+		if err := tape.Add(ctx, e); errors.Is(err, mock.ErrUnservable) {
+			leftOut(err)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ofRun gives the exchanges of a run, or of the agent of it that is meant, that no take
+// sent, oldest first.
+func ofRun(ctx context.Context, r transcript.Reader, of *view.Target) ([]*transcript.Exchange, error) {
+	agent := ""
+	if of.Agent > 0 {
+		run, err := of.View(ctx, r, time.Now())
+		if err != nil {
+			return nil, err
+		}
+		if of.Agent > len(run.Agents) {
+			return nil, fmt.Errorf("find agent %d: %w", of.Agent, transcript.ErrNotFound)
+		}
+		agent = run.Agents[of.Agent-1].ID
+	}
+	takes, err := r.Takes(ctx, "")
+	if err != nil && !errors.Is(err, transcript.ErrDamaged) {
+		return nil, err
+	}
+	sent := map[string]bool{}
+	for i := range takes {
+		for _, s := range takes[i].Steps {
+			sent[s.Exchange] = true
+		}
+	}
+	var list []*transcript.Exchange
+	for e, err := range r.Exchanges(ctx, transcript.Filter{Run: of.Run.ID, Oldest: true}) {
+		if err != nil {
+			return nil, err
+		}
+		if sent[e.ID] || agent != "" && e.Link.Agent != agent {
+			continue
+		}
+		whole, err := r.Exchange(ctx, e.ID) // listings may leave out the chunks
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, whole)
+	}
+	return list, nil
+}
+
+// forwarding opens what records the requests that are sent on.
+func forwarding(ctx context.Context, o *options, path string) (http.Handler, func() error, error) {
+	upstreams, err := parseUpstreams(o.upstreams)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &session{options: o, upstreams: upstreams, path: path, log: workspace.Logger(o.stderr, o.logFormat)}
+	if s.workspace, err = workspace.Open(ctx, path, s.log); err != nil {
+		return nil, nil, err
+	}
+	roots, err := o.rootCAs()
+	if err == nil {
+		opts := s.workspace.Recording()
+		opts.Upstreams, opts.RootCAs, opts.Proxy, opts.Listen = upstreams, roots, http.ProxyFromEnvironment, o.listen
+		opts.AllowHosts, opts.AllowOrigins = o.hosts, o.origins
+		s.relay, err = recorder.NewProxy(opts)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, s.workspace.Close(context.WithoutCancel(ctx)))
+	}
+	end := func() error { return errors.Join(s.relay.Close(), s.workspace.Close(context.WithoutCancel(ctx))) }
+	return s.relay, end, nil
+}
+
+// listenMock serves until ctx ends.
+func listenMock(ctx context.Context, o *options, h *mock.Handler) error {
+	l, err := workspace.Listen(o.listen)
+	if err != nil {
+		return fmt.Errorf("%w; --listen takes another address", err)
+	}
+	guard := recorder.Guard(recorder.Options{Listen: l.Addr().String(), Token: o.token, AllowHosts: o.hosts, AllowOrigins: o.origins}, h)
+	server := &http.Server{Handler: guard, ErrorLog: quiet(h.Log), ReadHeaderTimeout: 10 * time.Second}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(l) }()
+	token := ""
+	if o.token != "" {
+		token = "/_t/TOKEN"
+	}
+	fmt.Fprintf(o.stderr, "answering on http://%s%s from %d exchange%s\n", l.Addr(), token, h.Tape.Len(), plural(int64(h.Tape.Len())))
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve %s: %w", l.Addr(), err)
+	case <-ctx.Done():
+	}
+	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
+	defer cancel()
+	if err := server.Shutdown(wait); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return server.Close()
+}

@@ -1,0 +1,37 @@
+package recorder
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Guard keeps a handler of a loopback listener to those who may use a Proxy with the
+// same options: by Host, Origin and token. The handler gets the path without the token.
+func Guard(opts Options, next http.Handler) http.Handler {
+	a := newAccess(&opts)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if why := a.refuse(r); why != "" {
+			apologise(w, http.StatusForbidden, apology{Type: "forbidden", Message: why})
+			return
+		}
+		raw := rawPath(r)
+		path, admitted := a.admit(r, raw)
+		if !admitted && path != "/_retake/health" {
+			apologise(w, http.StatusForbidden, apology{Type: "forbidden", Message: "needs the token, in " + tokenHeader + " or as base path " + tokenPath + "TOKEN"})
+			return
+		}
+		if path != raw {
+			own := *r
+			own.RequestURI = path + strings.TrimPrefix(r.RequestURI, raw)
+			u, err := url.ParseRequestURI(own.RequestURI)
+			if err != nil {
+				apologise(w, http.StatusBadRequest, apology{Type: "bad_request", Message: "the path behind the token is none"})
+				return
+			}
+			own.URL = u
+			r = &own
+		}
+		next.ServeHTTP(w, r)
+	})
+}

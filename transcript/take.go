@@ -1,6 +1,9 @@
 package transcript
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Take is one replay: which exchange was sent again with which edits, and what
 // came of it.
@@ -90,6 +93,11 @@ func (t *Take) Last() string {
 		}
 	}
 	return last.Exchange
+}
+
+// Sent tells whether the take sent that exchange.
+func (t *Take) Sent(exchange string) bool {
+	return slices.ContainsFunc(t.Steps, func(s TakeStep) bool { return s.Exchange == exchange })
 }
 
 // TakePlace is where an exchange stands that a take sent.

@@ -159,5 +159,6 @@ type Exchange struct {
 	Text     string            `json:"text"`
 	Pairs    []transcript.Pair `json:"pairs"`
 	Lint     []lint.Finding    `json:"lint"`
-	Examples *Examples         `json:"examples"` // in its input; nil if none are recognised
+	Examples *Examples         `json:"examples"`       // in its input; nil if none are recognised
+	Take     *Take             `json:"take,omitempty"` // that sent it, if somebody asks (SentBy)
 }

@@ -101,6 +101,25 @@ func TakesOf(ctx context.Context, r transcript.Reader, of *Target) ([]*Take, err
 	return list, nil
 }
 
+// SentBy gives the take that sent an exchange, nil if none did.
+func SentBy(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*Take, error) {
+	takes, err := r.Takes(ctx, e.ID)
+	if err != nil && lost(err) == "" {
+		return nil, err
+	}
+	for i := range takes {
+		if !takes[i].Sent(e.ID) {
+			continue
+		}
+		whole, err := r.TakeN(ctx, takes[i].N)
+		if err != nil {
+			return nil, err
+		}
+		return NewTake(ctx, r, whole)
+	}
+	return nil, nil
+}
+
 // takes fills in the takes of an exchange, and the one that sent it.
 func (t *Transcript) takes(ctx context.Context, r transcript.Reader, e *transcript.Exchange) error {
 	t.Takes, t.Edits = []Row{}, []transcript.Edit{}
@@ -110,7 +129,7 @@ func (t *Transcript) takes(ctx context.Context, r transcript.Reader, e *transcri
 	}
 	for i := range takes {
 		take := &takes[i]
-		if slices.ContainsFunc(take.Steps, func(s transcript.TakeStep) bool { return s.Exchange == e.ID }) {
+		if take.Sent(e.ID) {
 			if err := t.sentBy(ctx, r, take.N); err != nil {
 				return err
 			}

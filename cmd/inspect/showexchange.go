@@ -21,6 +21,9 @@ func (a *app) showExchange(ctx context.Context, r transcript.Reader, e *transcri
 			return err
 		}
 		v.Price(table)
+		if v.Take, err = view.SentBy(ctx, r, e); err != nil {
+			return err
+		}
 		if o.chunks {
 			v.AddChunks(e)
 		}

@@ -1,9 +1,11 @@
 package replay
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -122,6 +124,53 @@ func (r *Request) convertURL(from, to transcript.Dialect) error {
 	return nil
 }
 
+// Whole puts in the history that the provider holds, from the recording. A request
+// with edits has it already. ErrHeld if it was not recorded.
+func (r *Request) Whole(ctx context.Context, reader transcript.Reader) error {
+	if len(r.Edits) > 0 {
+		return nil
+	}
+	body, held, err := Full(ctx, reader, r.Origin)
+	if err != nil || !held {
+		return err
+	}
+	r.Body, r.Recorded, r.Held = body, body, true
+	r.Header.Del("Content-Encoding")
+	return nil
+}
+
+// SendToProvider sends the request to a provider: base is where its API begins, with
+// its version if it has a path at all. The key goes where that provider wants it.
+// ErrPath if it is no request for an answer.
+func (r *Request) SendToProvider(base *url.URL) error {
+	d := r.Speaks()
+	if paths[d] == "" {
+		return fmt.Errorf("%w: %s", ErrPath, r.URL)
+	}
+	u := *base
+	if u.Path = strings.TrimSuffix(u.Path, "/"); u.Path == "" {
+		u.Path = "/v1"
+	}
+	u.Path, u.RawPath = u.Path+paths[d], ""
+	r.URL = u.String()
+	for _, name := range keyHeaders {
+		r.Header.Del(name)
+	}
+	r.key = keyPlace{}
+	if ip := net.ParseIP(u.Hostname()); u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		r.key = placeOf(d)
+	}
+	return nil
+}
+
+// placeOf says where a dialect has its key.
+func placeOf(d transcript.Dialect) keyPlace {
+	if d == transcript.Messages {
+		return keyPlace{header: "X-Api-Key"}
+	}
+	return keyPlace{header: "Authorization", scheme: "Bearer "}
+}
+
 // anthropicVersion is the only one that Anthropic has had since the Messages API
 // exists.
 const anthropicVersion = "2023-06-01"
@@ -143,11 +192,7 @@ func (r *Request) convertHeaders(to transcript.Dialect) {
 	if to == transcript.Messages {
 		r.Header.Set("Anthropic-Version", anthropicVersion)
 	}
-	switch {
-	case !keyed:
-	case to == transcript.Messages:
-		r.key.header = "X-Api-Key"
-	default:
-		r.key.header, r.key.scheme = "Authorization", "Bearer "
+	if keyed {
+		r.key = placeOf(to)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -13,9 +14,9 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-func prepared(t *testing.T, url, body string, header http.Header) *replay.Request {
+func prepared(t *testing.T, at, body string, header http.Header) *replay.Request {
 	t.Helper()
-	db, e := record(t, &transcript.Capture{URL: url, Request: wire(body), RequestHeader: header})
+	db, e := record(t, &transcript.Capture{URL: at, Request: wire(body), RequestHeader: header})
 	r, err := replay.Prepare(context.Background(), db, e, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -66,6 +67,23 @@ func TestConvertTo_AHostOfOnesOwnStays(t *testing.T) {
 	}
 	if r.URL != "http://127.0.0.1:8000/proxy/v1/responses" || r.KeyVariable() != "OPENAI_API_KEY" || !strings.Contains(string(r.Body), `"model":"c"`) || r.Header.Get("Anthropic-Beta") != "" {
 		t.Errorf("%s %s %s %v", r.URL, r.KeyVariable(), r.Body, r.Header)
+	}
+}
+
+func TestSendToProvider_PutsPathAndKeyWhereItWantsThem(t *testing.T) {
+	for _, c := range []struct{ base, url, variable string }{
+		{"https://openrouter.ai/api/v1", "https://openrouter.ai/api/v1/chat/completions", "OPENROUTER_API_KEY"},
+		{"https://api.deepseek.com", "https://api.deepseek.com/v1/chat/completions", "DEEPSEEK_API_KEY"},
+		{"http://127.0.0.1:8000", "http://127.0.0.1:8000/v1/chat/completions", ""},
+	} {
+		r := prepared(t, "https://x.openai.azure.com/openai/deployments/d/chat/completions?api-version=1", `{"messages":[]}`, http.Header{"Api-Key": {"[redacted]"}})
+		base, _ := url.Parse(c.base)
+		if err := r.SendToProvider(base); err != nil {
+			t.Fatal(err)
+		}
+		if r.URL != c.url || r.NeedsKey() != (c.variable != "") || c.variable != "" && r.KeyVariable() != c.variable {
+			t.Errorf("%s: %s, key %v from %s", c.base, r.URL, r.NeedsKey(), r.KeyVariable())
+		}
 	}
 }
 

@@ -23,11 +23,13 @@ type replayFlags struct {
 	reason   string
 	keyEnv   string
 	upstream string
+	to       string
 	dryRun   bool
 	yes      bool
 	edits    editFlags
 	sources  sourceFlags
 	limits   limitFlags
+	sample   sampleFlags
 }
 
 // limitFlags are the limits of a take.
@@ -74,6 +76,13 @@ the take stops, shows the open calls and how to answer them: --resume.
 History that the provider holds (previous_response_id, conversations, threads) is
 sent in full, from the recording, so that a replay adds nothing to what it holds.
 
+With -n it is played so many times, and as often without the edits, one of each in
+turn; then it is told how often something happened in each, and whether the edit did
+anything: whether the next answer calls the tools that it called in the recording,
+or what --expect-tool, --expect-text or --check names. Name one before you look:
+what strikes you afterwards may be chance. Several --model are compared with each
+other. --to converts to another dialect; what that cannot carry is listed.
+
 A take ends at --max-steps, and at --max-tokens, --max-cost and --timeout where
 given. What it is likely to use is told before; on a terminal you are asked.
 Elsewhere, if it costs money, it wants --yes or --max-cost. Ctrl-C stops it and
@@ -90,6 +99,8 @@ not, 2 wrong usage, 3 not found.`,
   inspect replay x12 --once --set-result call_abc=none --dry-run
   inspect replay r12.3 --model gpt-5-mini --param temperature=0 --drop /messages/2
   inspect replay r12 --tool-exec run_tests='jq -r .pkg | xargs go test'
+  inspect replay r12.3 -n 20 --set-result call_abc="no such file" --expect-tool ask_user
+  inspect replay r12.3 -n 10 --model gpt-5.2 --model claude-opus-4-8@anthropic --check ./is-good.sh
   inspect replay --resume t4 --set-result call_def="no such file"`,
 		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -106,14 +117,16 @@ not, 2 wrong usage, 3 not found.`,
 	addEditFlags(c, &f.edits)
 	flags.StringVar(&f.reason, "reason", "", "why, in your words: kept with the take")
 	flags.StringVar(&f.keyEnv, "key-env", "", "environment variable that holds the key")
-	flags.StringVar(&f.upstream, "upstream", "", "send to this server (scheme and host) instead of the recorded one")
+	flags.StringVar(&f.upstream, "upstream", "", "send to this server (scheme and host), or well-known provider by its name, instead of the recorded one")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the request body that would be sent, on standard error what is otherwise in it, and stop")
 	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	flags.IntVar(&f.limits.steps, "max-steps", usualSteps, "send at most so many requests")
 	flags.Int64Var(&f.limits.tokens, "max-tokens", 0, "send no further request once so many tokens were used")
 	flags.StringVar(&f.limits.cost, "max-cost", "", "send no further request once so many USD were spent")
 	flags.DurationVar(&f.limits.timeout, "timeout", 0, "stop after so long, e.g. 5m")
+	flags.StringVar(&f.to, "to", "", "send in this dialect: chat, responses or messages; what cannot be carried is listed")
 	f.sources.add(flags)
+	f.sample.add(flags)
 	return c
 }
 
@@ -149,6 +162,9 @@ func (x *replaying) run(args []string) error {
 	}
 	if x.limits, err = x.f.limits.limits(); err != nil {
 		return err
+	}
+	if x.f.several() {
+		return x.sample(path, args)
 	}
 	if err := x.prepare(args); err != nil || x.f.dryRun {
 		return err
@@ -197,10 +213,8 @@ func (x *replaying) prepare(args []string) error {
 	if err != nil {
 		return err
 	}
-	if x.f.upstream != "" {
-		if err := x.req.SendTo(x.f.upstream); err != nil {
-			return usageError{err}
-		}
+	if err := x.aim(db); err != nil {
+		return err
 	}
 	if x.f.dryRun && x.resumed != nil {
 		return usageError{errors.New("--dry-run tells nothing of --resume: what is sent depends on the results that the open calls get")}

@@ -23,7 +23,7 @@ type editFlags struct {
 	failures []string
 	args     []string
 	system   string
-	model    string
+	models   []string
 	params   []string
 	tools    string
 	sets     []string
@@ -42,7 +42,7 @@ func addEditFlags(c *cobra.Command, f *editFlags) {
 	s.StringArrayVar(&f.failures, "set-error", nil, "the same, as an error of the tool (repeatable)")
 	s.StringArrayVar(&f.args, "set-args", nil, "CALL_ID=JSON or CALL_ID=@FILE: the arguments of that call in the history (repeatable)")
 	s.StringVar(&f.system, "set-system", "", "TEXT or @FILE: the system prompt")
-	s.StringVar(&f.model, "model", "", "ask this model")
+	s.StringArrayVar(&f.models, "model", nil, "ask this model, MODEL or MODEL@UPSTREAM (repeatable: they are compared)")
 	s.StringArrayVar(&f.params, "param", nil, "NAME=JSON: a parameter of the request, such as temperature=0 (repeatable)")
 	s.StringVar(&f.tools, "tools", "", "FILE with a JSON array: the tools that are offered")
 	s.StringArrayVar(&f.sets, "set", nil, "POINTER=JSON: another value (repeatable)")
@@ -108,8 +108,9 @@ func (f *editFlags) byPointer() ([]transcript.Edit, error) {
 // byName gives the edits that name what they change.
 func (f *editFlags) byName() ([]transcript.Edit, error) {
 	var edits []transcript.Edit
-	if f.given("model") {
-		edits = append(edits, transcript.Edit{Op: transcript.SetModel, Text: f.model})
+	if len(f.models) == 1 { // several are arms of a comparison
+		model, _ := modelAt(f.models[0])
+		edits = append(edits, transcript.Edit{Op: transcript.SetModel, Text: model})
 	}
 	for _, s := range f.params {
 		name, value, err := assigned("param", "NAME=JSON", s)

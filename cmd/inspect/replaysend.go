@@ -67,7 +67,7 @@ func (x *replaying) consent(e replay.Estimate) error {
 	if x.limits.Cost != nil && costsMoney(x.req.URL) && e.USD == nil {
 		return usageError{errors.New("--max-cost: the price of the model is not known, so that it could not be kept to; give it in a file (--prices), or use --max-tokens")}
 	}
-	if x.f.once {
+	if x.f.once && !x.f.several() {
 		return nil
 	}
 	about := estimated(e)

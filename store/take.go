@@ -107,6 +107,16 @@ func (p *past) TakePlace(exchange string) (*transcript.TakePlace, error) {
 	return place, nil
 }
 
+// TakePlace asks nothing where no take was ever made.
+func (t *tx) TakePlace(exchange string) (*transcript.TakePlace, error) {
+	if t.w.state.take == 0 {
+		return nil, errNoTakes
+	}
+	return t.past.TakePlace(exchange)
+}
+
+var errNoTakes = fmt.Errorf("no take was made: %w", transcript.ErrNotFound)
+
 // stepBefore gives the last attempt at the step before one of a take; of its
 // first step the last one of the take that it goes on from.
 func (p *past) stepBefore(at *transcript.TakePlace, parent any) (string, error) {

@@ -132,7 +132,8 @@ func (r *archiveReader) exchange(x *archiveExchange) error {
 	}
 	c := &transcript.Capture{ID: x.ID, StartedAt: x.StartedAt, EndedAt: x.EndedAt, Label: x.Label, Imported: x.Grade, Upstream: x.Upstream, Method: x.Method, URL: r.source.safeURL(x.URL),
 		RequestHeader: r.source.safeHeader(x.Request.Headers), ResponseHeader: r.source.safeHeader(x.Response.Headers), Status: x.Status, Outcome: x.Outcome, Error: x.Error,
-		Lossy: x.Lossy, FirstByte: x.FirstByte, Request: request, Response: response}
+		Lossy: x.Lossy, FirstByte: x.FirstByte, Request: request, Response: response,
+		RequestLeft: x.Request.omission(), ResponseLeft: x.Response.omission()}
 	if c.Imported == "" {
 		c.Imported = transcript.Exact
 	}
@@ -140,6 +141,14 @@ func (r *archiveReader) exchange(x *archiveExchange) error {
 		c.Chunks = append(c.Chunks, transcript.Chunk{Offset: k[0], At: time.Duration(k[1]) * time.Microsecond})
 	}
 	return r.emit(c, Linked{x.ID, x.Link.Parent, x.Link.By})
+}
+
+// omission says what was left out of a body that was archived.
+func (b *archiveBody) omission() *transcript.Omission {
+	if b.Omitted == "" {
+		return nil
+	}
+	return &transcript.Omission{What: b.Omitted, Bytes: b.Bytes, SHA256: b.SHA256}
 }
 
 // body makes a body of its recipe and checks its sum.

@@ -46,7 +46,7 @@ func NewArchive(ctx context.Context, r transcript.Reader, w io.Writer, lost *Los
 }
 
 // Add writes an exchange, with the arrival of its pieces. One that is still going
-// on is a loss, and one whose body was not stored.
+// on is a loss; of one whose body was not stored, what it means.
 func (a *Archive) Add(e *transcript.Exchange) error {
 	switch {
 	case a.written[e.ID]:
@@ -55,8 +55,7 @@ func (a *Archive) Add(e *transcript.Exchange) error {
 		a.lost.add("exchanges that are still going on")
 		return nil
 	case e.Request.Omitted == "bodies" || e.Response.Omitted == "bodies":
-		a.lost.add("exchanges whose bodies were not stored")
-		return nil
+		a.lost.add("what exchanges mean whose bodies were not stored")
 	}
 	x := &archiveExchange{ID: e.ID, StartedAt: e.StartedAt.UTC(), EndedAt: e.EndedAt.UTC(), Grade: e.Imported, Upstream: e.Upstream, Method: e.Method, URL: e.URL, Status: e.Status,
 		Outcome: e.Outcome, Error: e.Error, Lossy: e.Lossy, FirstByte: e.Timing.FirstByte, Link: a.link(e)}

@@ -45,6 +45,8 @@ func (c *Committer) decode(capture *transcript.Capture) *decoded {
 		d.redact(c.Redact)
 		capture = d.capture
 	}
+	leftOut(&e.Request, capture.RequestLeft)
+	leftOut(&e.Response, capture.ResponseLeft)
 	w := &dialect.Wire{Method: capture.Method, URL: capture.URL, RequestHeader: capture.RequestHeader, ResponseHeader: capture.ResponseHeader, Status: capture.Status}
 	w.Request = d.plain(&e.Request, d.request)
 	w.Response = d.plain(&e.Response, d.response)
@@ -58,6 +60,13 @@ func (c *Committer) decode(capture *transcript.Capture) *decoded {
 	}
 	d.describe()
 	return d
+}
+
+// leftOut says what was left out of one side by whoever recorded it.
+func leftOut(m *transcript.Message, o *transcript.Omission) {
+	if o != nil {
+		m.Omitted, m.Bytes, m.SHA256 = o.What, o.Bytes, o.SHA256
+	}
 }
 
 // omit leaves out what the user wants left out. Pictures go before anything is

@@ -40,6 +40,15 @@ type Capture struct {
 	Chunks         []Chunk
 	Request        CapturedBody
 	Response       CapturedBody
+	// What was left out of the bodies before they got here; nil: nothing.
+	RequestLeft, ResponseLeft *Omission
+}
+
+// Omission says of a body that it is not what went over the wire, by choice.
+type Omission struct {
+	What   string // as Message.Omitted
+	Bytes  int64  // of the wire body
+	SHA256 string // of the wire body, hex
 }
 
 // Piece is one piece of a body. Same, if not nil, stands for its bytes: two pieces

@@ -64,8 +64,9 @@ func (m Mask) String() string {
 // WorkingDirectory says in words what is masked without a pattern.
 const WorkingDirectory = `path      the working directory that a request names ("working directory: …", <cwd>…</cwd>), wherever it stands in it`
 
-// exempt members hold ids that the recording minted and the client sends back.
-var exempt = map[string]bool{"id": true, "call_id": true, "tool_call_id": true, "tool_use_id": true, "previous_response_id": true, "item_id": true}
+// exempt members hold ids that the recording minted and the client sends back. An id may
+// be the client's own (Codex: at_ and a UUID); what a call's result belongs to is not.
+var exempt = map[string]bool{"call_id": true, "tool_call_id": true, "tool_use_id": true, "previous_response_id": true, "item_id": true}
 
 // masker masks values; the working directory is that of one request.
 type masker struct {

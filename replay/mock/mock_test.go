@@ -238,6 +238,7 @@ func TestMatch(t *testing.T) {
 		"another file of that":            {"", chat("read /tmp/x.abc123/w/note.txt"), chat("read /tmp/y.9/w/other.txt"), false},
 		"the working directory":           {"", chat("Working directory: /home/a/proj\nls", "ok", "see /home/a/proj/x.go"), chat("Working directory: /srv/b\nls", "ok", "see /srv/b/x.go"), true},
 		"a member of the client":          {"", `{"prompt_cache_key":"a","metadata":{"user_id":"u1"},"messages":[{"role":"user","content":"a","cache_control":{"type":"x"}}]}`, `{"prompt_cache_key":"b","metadata":{"user_id":"u2"},"messages":[{"role":"user","content":"a"}]}`, true},
+		"an item's id of the client":      {"/v1/responses", `{"input":[{"type":"x","id":"at_0190a000-0000-7000-8000-000000000001"}]}`, `{"input":[{"type":"x","id":"at_0190a000-0000-7000-8000-000000000002"}]}`, true},
 		"a mask of one's own":             {"", chat("ticket T-1"), chat("ticket T-2"), true},
 		"another text":                    {"", chat("a"), chat("b"), false},
 		"another number":                  {"", `{"temperature":0,"messages":[]}`, `{"temperature":1,"messages":[]}`, false},
@@ -250,14 +251,16 @@ func TestMatch(t *testing.T) {
 		"a key in the query":              {chatPath + "?key=secret&alt=sse", chat("a"), chat("a"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newTape(t)
-			p.add(chatPath, c.recorded, 200, saying("yes"), nil)
+			p, path := newTape(t), chatPath
+			if strings.HasPrefix(name, "an item") {
+				path = c.path
+			}
+			p.add(path, c.recorded, 200, saying("yes"), nil)
 			own, err := mock.ParseMask(`\bT-\d+`)
 			if err != nil {
 				t.Fatal(err)
 			}
 			server := p.serve(&mock.Handler{}, own)
-			path := chatPath
 			if c.path != "" {
 				path = c.path
 			}

@@ -108,12 +108,12 @@ func (s *searching) run(yield func(transcript.SearchItem, error) bool) error {
 	if err != nil {
 		return err
 	}
-	match := ""
 	if !able {
 		return transcript.ErrNoIndex
 	}
+	var match textMatch
 	if s.q.Text != "" {
-		if match, err = queryOf(s.q); err != nil {
+		if match, err = s.matchOf(); err != nil {
 			return err
 		}
 	}
@@ -158,12 +158,42 @@ func (s *searching) ofExchanges(numbers []int64, yield func(transcript.SearchIte
 	return nil
 }
 
+// textMatch is the FTS5 query for texts, and that for those before an id, which
+// have no terms of words. Both are empty where no text is looked for.
+type textMatch struct {
+	query, before string
+	wordsFrom     int64
+}
+
+func (s *searching) matchOf() (m textMatch, err error) {
+	if m.query, err = queryOf(s.q, true); err == nil {
+		m.before, err = queryOf(s.q, false)
+	}
+	if err == nil {
+		err = s.st.row(s.ctx, "SELECT words_from FROM search_state", nil, &m.wordsFrom)
+	}
+	return m, err
+}
+
 // ofTexts gives the items of the texts that match, or of all.
-func (s *searching) ofTexts(match string, yield func(transcript.SearchItem, error) bool) error {
+func (s *searching) ofTexts(match textMatch, yield func(transcript.SearchItem, error) bool) error {
 	span, err := s.span()
 	if err != nil {
 		return err
 	}
+	low := max(span[0], 1)
+	middle := min(max(match.wordsFrom, low), span[1]+1)
+	if err := s.ofSpan(match.query, [2]int64{middle, span[1]}, yield); err != nil {
+		return err
+	}
+	if err := s.ofSpan(match.before, [2]int64{low, middle - 1}, yield); err != nil {
+		return err
+	}
+	return s.ofElsewhere(span, yield)
+}
+
+// ofSpan gives the items of the texts between two ids that match.
+func (s *searching) ofSpan(match string, span [2]int64, yield func(transcript.SearchItem, error) bool) error {
 	for below, size := span[1]+1, firstPage; below > span[0]; size = min(size*4, nextPage) {
 		page, n, last, err := s.page(match, span[0], below, size)
 		if err != nil {
@@ -175,11 +205,11 @@ func (s *searching) ofTexts(match string, yield func(transcript.SearchItem, erro
 			}
 		}
 		if n < size {
-			break
+			return nil
 		}
 		below = last
 	}
-	return s.ofElsewhere(span, yield)
+	return nil
 }
 
 // span gives the ids between which the texts of all exchanges are that can pass.

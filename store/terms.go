@@ -1,8 +1,8 @@
 package store
 
 import (
-	"fmt"
-	"hash/fnv"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -27,12 +27,15 @@ const (
 	longestText = 256
 	// maxTerms is how many terms of a query are asked for.
 	maxTerms = 12
+	// maxWordTerms is how many of these are of words, if others are asked for too.
+	maxWordTerms = 6
 )
 
 // terms collects the terms of texts, each once.
 type terms struct {
-	out  []byte // parted by spaces
-	seen map[[termRunes]rune]bool
+	out   []byte // parted by spaces
+	seen  map[[termRunes]rune]bool
+	words [1 << 16 / 64]uint64 // a bit for each wordHash
 }
 
 // add adds the terms of a folded text.
@@ -48,8 +51,11 @@ func (t *terms) add(text string) {
 	}
 }
 
-// addItem adds the terms of a folded item, which has an end.
-func (t *terms) addItem(text string) { t.add(text + " ") }
+// addItem adds the terms of a folded item, which has an end, and of its words.
+func (t *terms) addItem(text string) {
+	t.add(text + " ")
+	t.addWords(text)
+}
 
 func (t *terms) term(term [termRunes]rune) {
 	if t.seen[term] {
@@ -83,40 +89,52 @@ func isSeparator(r rune) bool {
 
 func isBlank(r rune) bool { return r <= ' ' || unicode.IsSpace(r) }
 
-// A long item is in several texts. So that one is found that holds some words in
-// different parts, it has one more text, whose terms are its words; not the words
-// themselves, of which there may be as many as it is long, but one of 65,536 terms
-// that stands for each.
+// Words have terms too: not the words themselves, of which there may be as many as
+// there are texts, but one of 65,536 terms that stands for each. Which stretches of
+// four characters are in a text says little of a word that is put together from
+// common ones. A long item is in several texts; it has one more of the terms of its
+// words alone, so that one is found that holds some words in different parts.
 
-// wordTerm gives the term that stands for a folded word. It is part of the file.
-func wordTerm(word string) string {
-	h := fnv.New32a()
-	h.Write([]byte(word))
-	sum := h.Sum32()
-	return string(rune(wordMark)) + fmt.Sprintf("%04x", uint16(sum^sum>>16))
+// wordHash is the low half of FNV-1a (32 bits) of a folded word, mixed with the
+// high one. It is part of the file.
+func wordHash(word string) uint16 {
+	sum := uint32(2166136261)
+	for i := range len(word) {
+		sum = (sum ^ uint32(word[i])) * 16777619
+	}
+	return uint16(sum ^ sum>>16)
 }
 
 // wordMark begins such terms. They are longer than others.
 const wordMark = private + 0x100
 
-// wordTerms gives the terms of words that are parted by spaces.
-func wordTerms(words string) string {
-	var out strings.Builder
-	seen := map[string]bool{}
-	for word := range strings.FieldsSeq(words) {
-		if term := wordTerm(word); !seen[term] {
-			seen[term] = true
-			out.WriteString(term)
-			out.WriteByte(' ')
+func appendWordTerm(out []byte, hash uint16) []byte {
+	out = utf8.AppendRune(out, wordMark)
+	return append(out, strconv.FormatUint(1<<16|uint64(hash), 16)[1:]...)
+}
+
+// wordTerm gives the term that stands for a folded word.
+func wordTerm(word string) string { return string(appendWordTerm(nil, wordHash(word))) }
+
+// addWords adds the terms of the words of a folded text.
+func (t *terms) addWords(text string) {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !transcript.IsWordRune(r) }) {
+		hash := wordHash(word)
+		bit := uint64(1) << (hash % 64)
+		if t.words[hash/64]&bit != 0 {
+			continue
 		}
+		t.words[hash/64] |= bit
+		t.out = append(appendWordTerm(t.out, hash), ' ')
 	}
-	return out.String()
 }
 
 // termsOf gives the terms of a text, parted by spaces.
 func termsOf(text *transcript.SearchText) string {
 	if text.Words {
-		return wordTerms(text.Items[0].Text)
+		var t terms
+		t.addWords(text.Items[0].Text)
+		return string(t.out)
 	}
 	t := terms{seen: make(map[[termRunes]rune]bool, 4096), out: make([]byte, 0, 1<<14)}
 	for i := range text.Items {
@@ -126,12 +144,44 @@ func termsOf(text *transcript.SearchText) string {
 }
 
 // queryOf gives the FTS5 query for a search; ErrNoIndex if its text has no
-// terms.
-func queryOf(q *transcript.SearchQuery) (string, error) {
-	texts := q.WordList()
+// terms. Texts that have no terms of words are asked for without.
+func queryOf(q *transcript.SearchQuery, byWords bool) (string, error) {
+	words := q.WordList()
+	texts := words
 	if len(texts) == 0 {
 		texts = []string{transcript.Fold(q.Text)}
 	}
+	list := stretchTerms(texts)
+	if len(list) == 0 {
+		return "", transcript.ErrNoIndex
+	}
+	if len(words) > 1 {
+		all := allOf(wordsTerms(words))
+		if byWords { // of one text or of the words of a long item
+			return all, nil
+		}
+		return "(" + allOf(list) + ") OR (" + all + ")", nil
+	}
+	query := allOf(list)
+	if !byWords {
+		return query, nil
+	}
+	if len(words) == 0 {
+		words = innerWords(firstRunes(texts[0], longestText))
+	} else if utf8.RuneCountInString(words[0]) > longestText {
+		return query, nil // may be cut where a text ends
+	}
+	if len(words) == 0 {
+		return query, nil
+	}
+	slices.SortStableFunc(words, func(a, b string) int { return len(b) - len(a) }) // long ones are rare
+	words = words[:min(len(words), maxWordTerms)]
+	return allOf(wordsTerms(words)) + " AND " + allOf(spread(list, maxTerms-len(words))), nil
+}
+
+// stretchTerms gives the terms, as a query names them, of the characters that
+// follow each other in folded texts.
+func stretchTerms(texts []string) []string {
 	t := terms{seen: map[[termRunes]rune]bool{}}
 	var list []string
 	for _, text := range texts {
@@ -143,18 +193,28 @@ func queryOf(q *transcript.SearchQuery) (string, error) {
 	for _, term := range strings.Fields(string(t.out)) {
 		list = append(list, `"`+term+`"`)
 	}
-	if len(list) == 0 {
-		return "", transcript.ErrNoIndex
+	return list
+}
+
+func wordsTerms(words []string) []string {
+	list := make([]string, len(words))
+	for i, word := range words {
+		list[i] = `"` + wordTerm(word) + `"`
 	}
-	query := strings.Join(spread(list, maxTerms), " AND ")
-	if words := q.WordList(); len(words) > 1 {
-		list = nil
-		for _, word := range words {
-			list = append(list, `"`+wordTerm(word)+`"`)
-		}
-		query = "(" + query + ") OR (" + strings.Join(spread(list, maxTerms), " AND ") + ")"
+	return list
+}
+
+func allOf(list []string) string { return strings.Join(spread(list, maxTerms), " AND ") }
+
+// innerWords gives the words of a text that do not go on beyond it, whatever is
+// around it.
+func innerWords(text string) []string {
+	other := func(r rune) bool { return !transcript.IsWordRune(r) }
+	from, to := strings.IndexFunc(text, other), strings.LastIndexFunc(text, other)
+	if from < 0 {
+		return nil
 	}
-	return query, nil
+	return transcript.Words(text[from:to])
 }
 
 func firstRunes(s string, n int) string {

@@ -17,6 +17,7 @@ const (
 	bytesPerCore = 16 << 20              // or so many bytes a second
 	lookEvery    = 10 * time.Millisecond // how long they are counted for
 	lookMost     = 25 * lookEvery        // a longer count would hide traffic that has just begun
+	calmAfter    = 5 * lookEvery         // streams end in clumps: so long nothing much must have passed
 	pauseMost    = 2 * time.Second       // the longest pause before the next group; the fuller the spool the shorter
 	fullAt       = 512 << 20             // bytes in the spool at which there are no more pauses
 )
@@ -31,7 +32,7 @@ type Pace struct {
 	at    time.Time // of the last count
 	ended int64     // exchanges by then
 	bytes int64     // written by then
-	busy  bool
+	rush  time.Time // when it was busy last
 }
 
 // NewPace watches a spool.
@@ -60,7 +61,7 @@ func (p *Pace) wait(ctx context.Context) {
 }
 
 // look counts what has passed since the last look, unless that was just now. If
-// it was long ago, traffic counts as busy until the next look knows. It tells how
+// it was long ago, traffic counts as busy until the next looks know. It tells how
 // many bytes wait in the spool.
 func (p *Pace) look() (busy bool, waiting int64) {
 	s := p.stats()
@@ -70,8 +71,10 @@ func (p *Pace) look() (busy bool, waiting int64) {
 	if took := now.Sub(p.at); took >= lookEvery {
 		ended := s.Recorded + s.Lossy + s.Lost
 		cores := float64(runtime.GOMAXPROCS(0)) * took.Seconds()
-		p.busy = took > lookMost || float64(ended-p.ended) > busyPerCore*cores || float64(s.Written-p.bytes) > bytesPerCore*cores
+		if took > lookMost || float64(ended-p.ended) > busyPerCore*cores || float64(s.Written-p.bytes) > bytesPerCore*cores {
+			p.rush = now
+		}
 		p.at, p.ended, p.bytes = now, ended, s.Written
 	}
-	return p.busy, s.BacklogBytes
+	return now.Sub(p.rush) < calmAfter, s.BacklogBytes
 }

@@ -14,15 +14,17 @@ type traffic struct {
 	perLook int64
 	bytes   int64 // at each look
 	until   int   // looks
+	every   int   // of which one in so many sees something; 0: each
 	stats   recorder.Stats
 }
 
 func (f *traffic) pace() *Pace {
 	begun := time.Unix(0, 0)
 	return &Pace{
-		at: begun,
+		at:   begun,
+		rush: begun.Add(-time.Hour),
 		stats: func() recorder.Stats {
-			if f.looks++; f.looks <= f.until {
+			if f.looks++; f.looks <= f.until && f.looks%max(1, f.every) == 0 {
 				f.stats.Recorded += f.perLook
 				f.stats.Written += f.bytes
 			}
@@ -32,14 +34,27 @@ func (f *traffic) pace() *Pace {
 	}
 }
 
+// calmLooks is how many looks without traffic there are until it is calm.
+const calmLooks = int(calmAfter / lookEvery)
+
+func TestPace_WaitsThroughGaps(t *testing.T) {
+	f := &traffic{perLook: 1000, until: 30, every: calmLooks - 1}
+	p := f.pace()
+	p.rush = p.at
+	p.wait(t.Context())
+	if f.looks < 30 {
+		t.Errorf("went on after %d looks, between two that saw much", f.looks)
+	}
+}
+
 func TestPace_WaitsUntilTrafficGetsLess(t *testing.T) {
 	for name, f := range map[string]*traffic{
 		"many exchanges": {perLook: 1000, until: 10},
 		"a large stream": {bytes: 1 << 30, until: 10},
 	} {
 		f.pace().wait(t.Context())
-		if f.looks != 11 {
-			t.Errorf("%s: went on after %d looks, want 11, when nothing passes any more", name, f.looks)
+		if f.looks != 10+calmLooks {
+			t.Errorf("%s: went on after %d looks, want %d, when nothing has passed for a while", name, f.looks, 10+calmLooks)
 		}
 	}
 }
@@ -50,9 +65,12 @@ func TestPace_TellsManyWhetherTrafficIsBusy(t *testing.T) {
 	if !p.Busy() {
 		t.Error("not busy while a large stream passes")
 	}
-	if p.Busy() {
-		t.Error("busy though nothing passes any more")
+	for range calmLooks {
+		if !p.Busy() {
+			return
+		}
 	}
+	t.Error("busy though nothing has passed for a while")
 }
 
 func TestPace_DoesNotWait(t *testing.T) {
@@ -96,8 +114,8 @@ func TestPace_DoesNotGoByTrafficOfLongAgo(t *testing.T) {
 	p := f.pace()
 	p.at = p.at.Add(-time.Hour) // in which, on average, next to nothing passed
 	p.wait(t.Context())
-	if f.looks != 11 {
-		t.Errorf("went on after %d looks, want 11, when nothing passes any more", f.looks)
+	if f.looks != 10+calmLooks {
+		t.Errorf("went on after %d looks, want %d, when nothing has passed for a while", f.looks, 10+calmLooks)
 	}
 }
 
@@ -106,7 +124,7 @@ func TestPace_LooksAgainAfterALongTime(t *testing.T) {
 	p := f.pace()
 	p.at = p.at.Add(-time.Hour)
 	p.wait(t.Context())
-	if f.looks != 2 {
-		t.Errorf("went on after %d looks at little traffic, want 2", f.looks)
+	if f.looks != 1+calmLooks {
+		t.Errorf("went on after %d looks at little traffic, want %d", f.looks, 1+calmLooks)
 	}
 }

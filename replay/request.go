@@ -29,6 +29,9 @@ var ErrCut = errors.New("the recorded request breaks off")
 // ErrOmitted says that parts of the request were not stored, by choice.
 var ErrOmitted = errors.New("the request was not stored whole, by choice (--omit)")
 
+// ErrViewOnly says that an import did not bring all that was sent.
+var ErrViewOnly = errors.New("it was imported without all that was sent: it can be viewed, not sent again")
+
 // maxBody bounds the size of a request that is replayed.
 const maxBody = 64 << 20
 
@@ -61,6 +64,9 @@ func Prepare(ctx context.Context, r transcript.Reader, origin *transcript.Exchan
 	}
 	if origin.Request.Omitted != "" {
 		return nil, ErrOmitted
+	}
+	if origin.Imported == transcript.ViewOnly {
+		return nil, ErrViewOnly
 	}
 	body, err := readBody(ctx, r, origin.Request)
 	if err != nil {

@@ -157,18 +157,26 @@ func (c *codec) unpack(lane int, row packedRow) (*pack, error) {
 
 // readPack reads the pack that holds a segment.
 func readPack(ctx context.Context, st *statements, c *codec, id segmentID) (*pack, error) {
-	var row packedRow
+	var p *pack
 	query := "SELECT first, count, bytes, lengths, data FROM " + packTables[id.lane()] + " WHERE first <= ? ORDER BY first DESC LIMIT 1"
-	err := st.row(ctx, query, []any{id.number()}, &row.first, &row.count, &row.bytes, &row.lengths, &row.data)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, fmt.Errorf("segment %d: %w", id, errSegment)
-	}
+	err := st.rows(ctx, query, []any{id.number()}, func(r *sql.Rows) error {
+		var row packedRow
+		var lengths, data sql.RawBytes // spares a copy
+		err := r.Scan(&row.first, &row.count, &row.bytes, &lengths, &data)
+		if err != nil {
+			return err
+		}
+		row.lengths, row.data = lengths, data
+		if p, err = c.unpack(id.lane(), row); err != nil {
+			return fmt.Errorf("unpack %s %d: %w", packTables[id.lane()], row.first, err)
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read pack: %w", err)
 	}
-	p, err := c.unpack(id.lane(), row)
-	if err != nil {
-		return nil, fmt.Errorf("unpack %s %d: %w", packTables[id.lane()], row.first, err)
+	if p == nil {
+		return nil, fmt.Errorf("segment %d: %w", id, errSegment)
 	}
 	if _, ok := p.segment(id); !ok {
 		return nil, fmt.Errorf("segment %d: %w", id, errSegment)

@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"github.com/retake-debugger/retake/lint"
@@ -128,6 +129,38 @@ func (r *Run) Under(call transcript.Place) []*Agent {
 		}
 	}
 	return list
+}
+
+// Started gives the agents that the calls of a step started, in the order of the
+// calls.
+func (r *Run) Started(s *Step) []*Agent {
+	var list []*Agent
+	for _, p := range r.byExchange[s.Exchange] {
+		list = append(list, r.Under(*p.Call)...)
+	}
+	return list
+}
+
+// ShortName is the end of what the client calls the agent: the ends differ.
+func (a *Agent) ShortName() string {
+	name := a.Key[strings.LastIndexAny(a.Key, ":/")+1:]
+	if r := []rune(name); len(r) > shortName {
+		name = string(r[:shortName-1]) + "…"
+	}
+	return name
+}
+
+const shortName = 24
+
+// FoundBy says in words by what the agent was found.
+func (a *Agent) FoundBy() string {
+	switch a.Evidence {
+	case "header":
+		return "named by its client"
+	case "prompt_match":
+		return "its prompt is what the call passed on"
+	}
+	return a.Evidence
 }
 
 // Loose gives the sub-agents of which no call is known that an agent of the run

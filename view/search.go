@@ -130,16 +130,17 @@ type finder struct {
 }
 
 func (f *finder) run(found *Found) error {
+	index := f.readIndex()
+	defer index.stop()
 	state, err := f.reader.SearchState(f.ctx)
 	if err != nil {
 		return err
 	}
 	if !state.Index {
+		index.stop()
 		found.Scan = "no index"
 		return f.scanAll()
 	}
-	index := f.readIndex()
-	defer index.stop()
 	g, err := index.next()
 	if errors.Is(err, transcript.ErrNoIndex) {
 		found.Scan = "short"

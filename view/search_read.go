@@ -13,9 +13,13 @@ import (
 )
 
 const (
-	// groupItems is of how many items a group is, if they are of several exchanges
-	// that stand together.
-	groupItems = 16
+	// firstItems is of how many items the first group is, if they are of several
+	// exchanges that stand together; each is twice as large as the one before, up
+	// to mostItems: most searches have enough soon.
+	firstItems, mostItems = 4, 16
+	// firstExchanges is how many exchanges are looked up together at first, up to
+	// mostExchanges.
+	firstExchanges, mostExchanges = 6, 24
 	// groupSpan is how far apart the exchanges of a group may be: what is
 	// further away was most likely not stored beside it.
 	groupSpan = 32
@@ -36,10 +40,11 @@ type indexReading struct {
 
 // group is a few neighbouring items, and what was found in them.
 type group struct {
-	items []transcript.SearchItem
-	found []candidate
-	err   error
-	done  chan struct{}
+	items     []transcript.SearchItem
+	exchanges []*transcript.Exchange // outlines, in no order
+	found     []candidate
+	err       error
+	done      chan struct{}
 }
 
 // readIndex begins to read. The caller stops it.
@@ -78,11 +83,59 @@ func (r *indexReading) next() (*group, error) {
 func (r *indexReading) ask() {
 	defer close(r.queue)
 	defer close(r.work)
-	g := &group{done: make(chan struct{})}
-	pass := func() bool {
-		if len(g.items) == 0 && g.err == nil {
-			return true
+	var batch []*group
+	var g *group
+	items, exchanges, n := firstItems, firstExchanges, 0
+	for item, err := range r.finder.reader.Search(r.ctx, r.finder.search.SearchQuery) {
+		if err != nil {
+			batch = append(batch, &group{err: err})
+			break
 		}
+		if g == nil || g.isFull(&item, items) {
+			if g != nil {
+				items = min(2*items, mostItems)
+			}
+			if n >= exchanges {
+				if !r.pass(batch) {
+					return
+				}
+				batch, exchanges, n = nil, min(2*exchanges, mostExchanges), 0
+			}
+			g = &group{}
+			batch = append(batch, g)
+		}
+		if len(g.items) == 0 || g.items[len(g.items)-1].Exchange != item.Exchange {
+			n++
+		}
+		g.items = append(g.items, item)
+	}
+	r.pass(batch)
+}
+
+// isFull tells whether the next item begins another group. Those of an exchange
+// stay together.
+func (g *group) isFull(next *transcript.SearchItem, most int) bool {
+	return g.items[len(g.items)-1].Exchange != next.Exchange && (len(g.items) >= most || g.items[0].Exchange-next.Exchange > groupSpan)
+}
+
+// pass looks up the exchanges of groups and hands them on. It says false if
+// nobody wants them any more.
+func (r *indexReading) pass(batch []*group) bool {
+	var numbers []int64
+	for _, g := range batch {
+		for i := range g.items {
+			if n := len(numbers); n == 0 || numbers[n-1] != g.items[i].Exchange {
+				numbers = append(numbers, g.items[i].Exchange)
+			}
+		}
+	}
+	var list []*transcript.Exchange
+	var err error
+	if len(numbers) > 0 {
+		list, err = r.finder.reader.Outlines(r.ctx, numbers)
+	}
+	for _, g := range batch {
+		g.exchanges, g.err, g.done = list, errors.Join(g.err, err), make(chan struct{})
 		for _, to := range []chan *group{r.work, r.queue} {
 			select {
 			case to <- g:
@@ -90,37 +143,12 @@ func (r *indexReading) ask() {
 				return false
 			}
 		}
-		g = &group{done: make(chan struct{})}
-		return true
 	}
-	for item, err := range r.finder.reader.Search(r.ctx, r.finder.search.SearchQuery) {
-		if err != nil {
-			g.err = err
-			break
-		}
-		if n := len(g.items); n > 0 && g.items[n-1].Exchange != item.Exchange && (n >= groupItems || g.items[0].Exchange-item.Exchange > groupSpan) && !pass() {
-			return
-		}
-		g.items = append(g.items, item)
-	}
-	pass()
+	return true
 }
 
 // read looks at the items of a group.
 func (r *indexReading) read(g *group) error {
-	if len(g.items) == 0 {
-		return nil
-	}
-	var numbers []int64
-	for i := range g.items {
-		if n := len(numbers); n == 0 || numbers[n-1] != g.items[i].Exchange {
-			numbers = append(numbers, g.items[i].Exchange)
-		}
-	}
-	list, err := r.finder.reader.Outlines(r.ctx, numbers)
-	if err != nil {
-		return err
-	}
 	l := lookup{finder: r.finder, ctx: r.ctx}
 	for i := range g.items {
 		s := &g.items[i]
@@ -128,11 +156,11 @@ func (r *indexReading) read(g *group) error {
 			continue // another part of a long item
 		}
 		if l.exchange == nil || l.exchange.N != s.Exchange {
-			k := slices.IndexFunc(list, func(e *transcript.Exchange) bool { return e.N == s.Exchange })
+			k := slices.IndexFunc(g.exchanges, func(e *transcript.Exchange) bool { return e.N == s.Exchange })
 			if k < 0 {
 				continue
 			}
-			l = lookup{finder: r.finder, ctx: r.ctx, exchange: list[k]}
+			l = lookup{finder: r.finder, ctx: r.ctx, exchange: g.exchanges[k]}
 		}
 		if c, ok := l.item(s); ok {
 			g.found = append(g.found, c)

@@ -246,19 +246,8 @@ func headingOf(a *view.Agent) string {
 	if a.Role == "sub" {
 		text = "sub-" + text
 	}
-	if a.Key != "" {
-		text += " " + a.Key
+	if name := a.ShortName(); name != "" {
+		text += " " + name
 	}
-	return text + " · " + evidence(a.Evidence)
-}
-
-// evidence says in words by what an agent was found.
-func evidence(e string) string {
-	switch e {
-	case "header":
-		return "named by its client"
-	case "prompt_match":
-		return "its prompt is what the call passed on"
-	}
-	return e
+	return text + " · " + a.FoundBy()
 }

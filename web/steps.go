@@ -159,7 +159,7 @@ func (b *runBuilder) hang(p *pair, e *view.Entry) error {
 		return nil
 	}
 	for _, a := range b.run.Under(e.Place) {
-		sub := &subAgent{ID: agentID(a), Ref: a.Ref, Name: a.Key, Evidence: evidence(a.Evidence), Count: len(a.Steps), Href: runURL(b.run.N, a.N, 0)}
+		sub := &subAgent{ID: agentID(a), Ref: a.Ref, Name: a.ShortName(), Evidence: a.FoundBy(), Count: len(a.Steps), Href: runURL(b.run.N, a.N, 0)}
 		shown := a.Steps[:max(0, min(len(a.Steps), b.room))]
 		if b.inside[a.ID] || len(b.inside) > deepestInside {
 			shown = nil
@@ -305,10 +305,8 @@ func (b *runBuilder) outline(agents []*view.Agent, about int) []outlineLine {
 			if depth == 0 {
 				place++
 			}
-			for _, sub := range b.run.Agents {
-				if sub.Parent != nil && sub.Parent.Exchange == s.Exchange {
-					add(sub, depth+1)
-				}
+			for _, sub := range b.run.Started(s) {
+				add(sub, depth+1)
 			}
 		}
 	}

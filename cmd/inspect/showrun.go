@@ -179,7 +179,7 @@ func (p *runPrinter) agent(a *view.Agent) error {
 	defer delete(p.inside, a.ID)
 	if a.Role == "sub" {
 		p.put("")
-		p.put(p.style(fmt.Sprintf("sub-agent %s%s · %s", a.Ref, named(a), evidenceWord(a.Evidence)), cyan))
+		p.put(p.style(fmt.Sprintf("sub-agent %s%s · %s", a.Ref, named(a), word(a.FoundBy())), cyan))
 	}
 	steps := a.Steps
 	if len(p.inside) == 1 { // the agent that steps are asked of
@@ -210,27 +210,12 @@ func (p *runPrinter) tell(told *view.Told) error {
 	return p.under(told)
 }
 
-// evidenceWord says in words by what an agent was found.
-func evidenceWord(evidence string) string {
-	switch evidence {
-	case "header":
-		return "named by its client"
-	case "prompt_match":
-		return "its prompt is what the call passed on"
-	}
-	return word(evidence)
-}
-
-// named gives what the client calls an agent: of long names their end.
+// named gives what the client calls an agent, behind a space.
 func named(a *view.Agent) string {
-	name := word(a.Key)
-	if i := strings.LastIndexAny(name, ":/"); i >= 0 {
-		name = name[i+1:]
+	if name := word(a.ShortName()); name != "" {
+		return " " + name
 	}
-	if name == "" {
-		return ""
-	}
-	return " " + cut(name, 24)
+	return ""
 }
 
 // under prints the agents that a step's calls started.
@@ -302,7 +287,7 @@ func (p *runPrinter) branches(a *view.Agent, after int) error {
 func (p *runPrinter) loose() error {
 	for _, a := range p.run.Loose() {
 		p.line("")
-		p.put(p.style(fmt.Sprintf("⤷ sub-agent %s, %s, %s; the call that started it is not known", a.Ref, counted(len(a.Steps), "step"), evidenceWord(a.Evidence)), cyan))
+		p.put(p.style(fmt.Sprintf("⤷ sub-agent %s%s, %s, %s; the call that started it is not known", a.Ref, named(a), counted(len(a.Steps), "step"), word(a.FoundBy())), cyan))
 		if p.open {
 			if err := p.nested(func() error { return p.agent(a) }); err != nil {
 				return err

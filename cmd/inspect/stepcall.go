@@ -125,7 +125,7 @@ func (s *stepPrinter) beside(e *view.Entry, bar string) {
 		s.row(bar, s.style("  another result in "+strings.Join(e.AlsoIn, ", "), dim))
 	}
 	for _, a := range s.run.Under(e.Place) {
-		s.row(bar, s.style(cut(fmt.Sprintf("  ⤷ sub-agent %s, %s, %s", a.Ref, counted(len(a.Steps), "step"), evidenceWord(a.Evidence)), s.room(gutterWidth)), cyan))
+		s.row(bar, s.style(cut(fmt.Sprintf("  ⤷ sub-agent %s%s, %s, %s", a.Ref, named(a), counted(len(a.Steps), "step"), word(a.FoundBy())), s.room(gutterWidth)), cyan))
 	}
 }
 

@@ -115,7 +115,7 @@ func (p *treePrinter) agent(a *view.Agent) knot {
 	}
 	k := knot{text: join([]string{a.Ref + " " + a.Role + named(a), counted(len(a.Steps), "step"), counted(calls, "call")}), style: bold}
 	if p.evidence || a.Role == "sub" {
-		k.text = join([]string{k.text, evidenceWord(a.Evidence)})
+		k.text = join([]string{k.text, word(a.FoundBy())})
 	}
 	if p.drawn[a.ID] {
 		return k

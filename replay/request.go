@@ -27,7 +27,7 @@ var ErrLossy = errors.New("the request was not recorded in full")
 var ErrCut = errors.New("the recorded request breaks off")
 
 // ErrOmitted says that parts of the request were not stored, by choice.
-var ErrOmitted = errors.New("the request was not stored whole, by choice (--omit)")
+var ErrOmitted = errors.New("the request was not stored whole, by choice (--omit or --redact)")
 
 // ErrViewOnly says that an import did not bring all that was sent.
 var ErrViewOnly = errors.New("it was imported without all that was sent: it can be viewed, not sent again")

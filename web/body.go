@@ -35,7 +35,9 @@ func (s *server) body(c *gin.Context, side string) {
 		return
 	}
 	defer body.Close()
-	c.Header("Content-Length", strconv.FormatInt(m.Bytes, 10))
+	if m.Omitted == "" { // else not all that went over the wire is stored
+		c.Header("Content-Length", strconv.FormatInt(m.Bytes, 10))
+	}
 	if _, err := io.Copy(c.Writer, body); err != nil {
 		s.log.Warn("send body", "exchange", e.ID, "side", side, "error", err)
 	}

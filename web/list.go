@@ -36,6 +36,9 @@ func (s *server) list(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
+	for i := range rows {
+		rows[i].Price(s.prices)
+	}
 	p := &listPage{
 		listing: listing{layout: layout{Title: "Exchanges", Lost: lostLine(err)}, Kind: "exchanges", Path: "/exchanges", Paged: f.Before > 0,
 			Filtered: f.Dialect != "" || f.Outcome != "" || f.Model != ""}, Filter: f, Rows: rows[:min(len(rows), rowsShown)],

@@ -33,6 +33,10 @@ func (s *server) runs(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
+	if err := view.PriceRuns(c.Request.Context(), s.reader, rows, s.prices); err != nil {
+		s.failed(c, err)
+		return
+	}
 	p := &runsPage{listing: listing{layout: layout{Title: "Runs", Lost: lostLine(err)}, Kind: "runs", Path: "/", Paged: f.Before > 0,
 		Filtered: f.Model != "" || f.Tag != "" || f.Tool != ""}, Filter: f, Rows: rows[:min(len(rows), rowsShown)]}
 	s.showList(c, &p.listing, p, func(name, v string) string { return runsURL(f, name, v) }, len(rows) > rowsShown, oldest(p.Rows, func(r *view.RunRow) int64 { return r.N }), func(h hash.Hash) {

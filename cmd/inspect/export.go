@@ -225,11 +225,14 @@ func (x *exportErrors) err() error {
 }
 
 // writeTo gives write the named file, or standard output. A file is complete
-// or not there.
+// or not there; a device or a pipe is written to as it is.
 func (a *app) writeTo(file string, write func(io.Writer) error) error {
 	if file == "" {
 		w := bufio.NewWriter(a.out)
 		return errors.Join(write(w), w.Flush())
+	}
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+		return writeInto(file, write)
 	}
 	part := file + ".part"
 	f, err := os.OpenFile(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
@@ -250,4 +253,14 @@ func (a *app) writeTo(file string, write func(io.Writer) error) error {
 		return err
 	}
 	return errFindings
+}
+
+// writeInto writes to what is there already and is no regular file.
+func writeInto(file string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("open output: %w", err)
+	}
+	w := bufio.NewWriter(f)
+	return errors.Join(write(w), w.Flush(), f.Close())
 }

@@ -30,14 +30,9 @@ type callRow struct {
 
 func (s *server) calls(c *gin.Context) {
 	ctx := c.Request.Context()
-	run, err := s.findRun(ctx, c.Param("ref"))
+	v, err := s.wholeRun(ctx, c.Param("ref"))
 	if err != nil {
 		s.failed(c, err)
-		return
-	}
-	v, err := view.NewRun(ctx, s.reader, run, s.now())
-	if err != nil {
-		s.failed(c, missing(err, "Nothing of that run is left."))
 		return
 	}
 	list, err := v.Calls(ctx, s.reader)

@@ -83,6 +83,16 @@ func (s *server) findRun(ctx context.Context, ref string) (*transcript.Run, erro
 	return run, missing(err, "That run is gone.")
 }
 
+// wholeRun reads the run of a reference, with its agents and steps.
+func (s *server) wholeRun(ctx context.Context, ref string) (*view.Run, error) {
+	run, err := s.findRun(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	v, err := view.NewRun(ctx, s.reader, run, s.now())
+	return v, missing(err, "Nothing of that run is left.")
+}
+
 func firstRun(list []transcript.RunSum) *transcript.Run {
 	if len(list) == 0 {
 		return nil

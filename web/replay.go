@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/gin-gonic/gin"
 
@@ -25,7 +23,6 @@ const (
 	editable     = 30        // results that can be changed on the page, the last ones
 	longestEdit  = 256 << 10 // bytes of one of them
 	maxEdits     = 8 << 20   // of the form
-	mostTakes    = 4         // that are played at once
 	defaultSteps = 20
 	mostSteps    = 500
 )
@@ -348,16 +345,6 @@ func (s *server) keyOf(req *replay.Request) (key, variable, missing string) {
 	return key, variable, ""
 }
 
-// errBusy says that too many takes are under way.
-var errBusy = errors.New("four replays are under way; one more goes out when one of them has ended")
-
-// playing are the takes that this viewer plays.
-type playing struct {
-	mu     sync.Mutex
-	cancel map[int64]context.CancelCauseFunc
-	count  int
-}
-
 // play begins a take and gives its number. It goes on behind the request.
 func (s *server) play(ctx context.Context, e *transcript.Exchange, edits []transcript.Edit, p *replayPage) (int64, error) {
 	req, err := replay.Prepare(ctx, s.reader, e, edits)
@@ -379,60 +366,6 @@ func (s *server) play(ctx context.Context, e *transcript.Exchange, edits []trans
 		o.Mode, o.Sources, o.Limits.Steps = transcript.Continue, []replay.Source{edited, recorded}, p.MaxSteps
 	}
 	return s.takes.start(ctx, s, req, o)
-}
-
-func (t *playing) start(ctx context.Context, s *server, req *replay.Request, o replay.Options) (int64, error) {
-	t.mu.Lock()
-	if t.count >= mostTakes {
-		t.mu.Unlock()
-		return 0, errBusy
-	}
-	t.count++
-	t.mu.Unlock()
-	play, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	began, failed := make(chan int64, 1), make(chan error, 1)
-	o.Progress = func(e replay.Event) {
-		if e.Kind == replay.Began {
-			t.mu.Lock()
-			t.cancel[e.Take] = cancel
-			t.mu.Unlock()
-			began <- e.Take
-		}
-	}
-	go func() {
-		take, err := s.replaying.Player().Play(play, req, o)
-		cancel(nil)
-		t.mu.Lock()
-		t.count--
-		if take != nil {
-			delete(t.cancel, take.N)
-		}
-		t.mu.Unlock()
-		if err != nil {
-			s.log.Error("replay", "error", err)
-			failed <- err
-		}
-	}()
-	select {
-	case n := <-began:
-		return n, nil
-	case err := <-failed:
-		return 0, err
-	}
-}
-
-// errStopped is why a take ends that a reader stopped.
-var errStopped = errors.New("stopped in the viewer")
-
-// stop ends a take that this viewer plays; false if it plays none of that number.
-func (t *playing) stop(n int64) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	cancel := t.cancel[n]
-	if cancel != nil {
-		cancel(errStopped)
-	}
-	return cancel != nil
 }
 
 // hostOf gives the host that a URL leads to.

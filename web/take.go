@@ -137,13 +137,6 @@ func (p *takePage) fill(c *gin.Context, s *server) error {
 	return nil
 }
 
-// plays tells whether this viewer plays the take of that number.
-func (t *playing) plays(n int64) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.cancel[n] != nil
-}
-
 func (s *server) stopTake(c *gin.Context) {
 	t, err := s.findTake(c)
 	if err != nil {

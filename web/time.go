@@ -70,14 +70,9 @@ type kindTotal struct {
 
 func (s *server) time(c *gin.Context) {
 	ctx := c.Request.Context()
-	run, err := s.findRun(ctx, c.Param("ref"))
+	v, err := s.wholeRun(ctx, c.Param("ref"))
 	if err != nil {
 		s.failed(c, err)
-		return
-	}
-	v, err := view.NewRun(ctx, s.reader, run, s.now())
-	if err != nil {
-		s.failed(c, missing(err, "Nothing of that run is left."))
 		return
 	}
 	p := &timePage{runHead: runHead{layout{Title: v.Ref() + " time and context"}, v, "time"}, W: v.Waterfall()}

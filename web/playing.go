@@ -1,0 +1,82 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/retake-debugger/retake/replay"
+)
+
+const mostTakes = 4 // that are played at once
+
+// errBusy says that too many takes are under way.
+var errBusy = errors.New("four replays are under way; one more goes out when one of them has ended")
+
+// playing are the takes that this viewer plays.
+type playing struct {
+	mu     sync.Mutex
+	cancel map[int64]context.CancelCauseFunc
+	count  int
+}
+
+func (t *playing) start(ctx context.Context, s *server, req *replay.Request, o replay.Options) (int64, error) {
+	t.mu.Lock()
+	if t.count >= mostTakes {
+		t.mu.Unlock()
+		return 0, errBusy
+	}
+	t.count++
+	t.mu.Unlock()
+	play, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	began, failed := make(chan int64, 1), make(chan error, 1)
+	o.Progress = func(e replay.Event) {
+		if e.Kind == replay.Began {
+			t.mu.Lock()
+			t.cancel[e.Take] = cancel
+			t.mu.Unlock()
+			began <- e.Take
+		}
+	}
+	go func() {
+		take, err := s.replaying.Player().Play(play, req, o)
+		cancel(nil)
+		t.mu.Lock()
+		t.count--
+		if take != nil {
+			delete(t.cancel, take.N)
+		}
+		t.mu.Unlock()
+		if err != nil {
+			s.log.Error("replay", "error", err)
+			failed <- err
+		}
+	}()
+	select {
+	case n := <-began:
+		return n, nil
+	case err := <-failed:
+		return 0, err
+	}
+}
+
+// errStopped is why a take ends that a reader stopped.
+var errStopped = errors.New("stopped in the viewer")
+
+// stop ends a take that this viewer plays; false if it plays none of that number.
+func (t *playing) stop(n int64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	cancel := t.cancel[n]
+	if cancel != nil {
+		cancel(errStopped)
+	}
+	return cancel != nil
+}
+
+// plays tells whether this viewer plays the take of that number.
+func (t *playing) plays(n int64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.cancel[n] != nil
+}

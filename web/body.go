@@ -46,19 +46,10 @@ func (s *server) body(c *gin.Context, side string) {
 // item gives one item whole, as plain text: its text, its arguments or its own
 // JSON.
 func (s *server) item(c *gin.Context) {
-	e, err := s.find(c.Request.Context(), c.Param("ref"))
+	items, err := s.itemsOf(c)
 	if err != nil {
 		s.failed(c, err)
 		return
-	}
-	turn, err := view.Decode(c.Request.Context(), s.reader, e)
-	if err != nil {
-		s.failed(c, err)
-		return
-	}
-	items := turn.Input
-	if c.Query("side") == "response" {
-		items = turn.Output
 	}
 	text, ok := partOf(items, c.Query("at"), c.Query("part"))
 	if !ok {
@@ -66,6 +57,22 @@ func (s *server) item(c *gin.Context) {
 		return
 	}
 	c.Data(http.StatusOK, "text/plain; charset=utf-8", []byte(text))
+}
+
+// itemsOf reads the items of that side of an exchange that the query names.
+func (s *server) itemsOf(c *gin.Context) ([]transcript.Item, error) {
+	e, err := s.find(c.Request.Context(), c.Param("ref"))
+	if err != nil {
+		return nil, err
+	}
+	turn, err := view.Decode(c.Request.Context(), s.reader, e)
+	if err != nil {
+		return nil, err
+	}
+	if c.Query("side") == "response" {
+		return turn.Output, nil
+	}
+	return turn.Input, nil
 }
 
 // partOf finds an item by its pointer. Several items may come from one place:

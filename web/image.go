@@ -14,7 +14,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/retake-debugger/retake/transcript"
-	"github.com/retake-debugger/retake/view"
 )
 
 // picture is an image that an item holds. Images that an item only points to are
@@ -104,19 +103,10 @@ func isPicture(kind string) bool { return slices.Contains(pictureKinds, kind) }
 
 // image gives an image of an item, if its bytes are what they are said to be.
 func (s *server) image(c *gin.Context) {
-	e, err := s.find(c.Request.Context(), c.Param("ref"))
+	items, err := s.itemsOf(c)
 	if err != nil {
 		s.failed(c, err)
 		return
-	}
-	turn, err := view.Decode(c.Request.Context(), s.reader, e)
-	if err != nil {
-		s.failed(c, err)
-		return
-	}
-	items := turn.Input
-	if c.Query("side") == "response" {
-		items = turn.Output
 	}
 	n, err := strconv.Atoi(c.Query("n"))
 	if err != nil || n < 0 {

@@ -22,10 +22,27 @@ type statsPage struct {
 	Whole    bool // nothing is left out
 	All      bool // all were asked for
 	Charts   []chart
-	Models   []view.ModelStats // and all together
-	Runs     []view.ModelStats // the latest
+	Models   []statRow // and all together
+	Runs     []statRow // the latest
+	Days     []statRow
 	RunsMore int
 }
+
+// statRow is a line of a table of sums.
+type statRow struct {
+	view.ModelStats
+	Href string // of a run: a model may be called r1 too
+}
+
+func statRows(list []view.ModelStats, href func(name string) string) []statRow {
+	rows := make([]statRow, len(list))
+	for i := range list {
+		rows[i] = statRow{list[i], href(list[i].Name)}
+	}
+	return rows
+}
+
+func nowhere(string) string { return "" }
 
 // statsOf adds up the newest exchanges, or with ?all=1 all of them.
 func (s *server) statsOf(c *gin.Context) (*view.Stats, error) {
@@ -46,8 +63,8 @@ func (s *server) stats(c *gin.Context) {
 	p.Whole = p.All || v.Total.Exchanges < statsOver
 	all := v.Total
 	all.Name = "all"
-	p.Models = append(v.Models, all)
-	p.Runs = v.Runs[max(len(v.Runs)-runsShown, 0):]
+	p.Models, p.Days = statRows(append(v.Models, all), nowhere), statRows(v.Days, nowhere)
+	p.Runs = statRows(v.Runs[max(len(v.Runs)-runsShown, 0):], func(name string) string { return "/" + name })
 	p.RunsMore = len(v.Runs) - len(p.Runs)
 	days := v.Days[max(len(v.Days)-daysShown, 0):]
 	p.Charts = dayCharts(days)

@@ -3,8 +3,10 @@ package web_test
 import (
 	"encoding/json"
 	"net/url"
+	"strings"
 	"testing"
 
+	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 	"github.com/retake-debugger/retake/web"
 )
@@ -20,6 +22,15 @@ func TestStats_AddsUpByModelToolAndDay(t *testing.T) {
 	wantText(t, open(t, web.New(options(openStore(t, nil))), "/stats"), "Nothing is recorded yet")
 	for _, bad := range markup(open(t, web.New(options(sampleStore(t))), "/stats")) {
 		t.Error(bad)
+	}
+}
+
+func TestStats_AModelThatIsCalledLikeARunIsNoRun(t *testing.T) {
+	c := capture(1, "/v1/chat/completions", 200, `{"model":"r1","messages":[{"role":"user","content":"Hi"}]}`,
+		`{"id":"c","object":"chat.completion","model":"r1","choices":[{"index":0,"message":{"role":"assistant","content":"Hi."},"finish_reason":"stop"}]}`)
+	w := ask(web.New(options(openStore(t, []*transcript.Capture{c}))), "GET", "/stats")
+	if n := strings.Count(w.Body.String(), `<a href="/r1">`); n != 1 {
+		t.Errorf("%d links to run r1, want 1: that of the table of runs", n)
 	}
 }
 

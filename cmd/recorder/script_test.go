@@ -5,10 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -52,6 +54,11 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(env *testscript.Env) error {
+			port, err := freePort()
+			if err != nil {
+				return err
+			}
+			env.Setenv("PORT", port) // scripts run side by side
 			env.Setenv("MODEL", model.URL)
 			env.Setenv("RETAKE_DB", filepath.Join(env.WorkDir, "t.db"))
 			for _, v := range []string{"OPENAI_BASE_URL", "OPENAI_API_BASE", "ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "OLLAMA_HOST"} {
@@ -60,6 +67,16 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// freePort is a port of loopback on which nothing listens.
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("find a free port: %w", err)
+	}
+	defer l.Close()
+	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), nil
 }
 
 // talk asks, runs the tools that are called, and asks again until the model

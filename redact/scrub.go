@@ -2,8 +2,9 @@ package redact
 
 import (
 	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
 	"fmt"
-	"hash/maphash"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,11 +21,12 @@ type Scrubber struct {
 	keep       []*regexp.Regexp
 	keepEmails bool
 
+	key []byte // names by keyed hash, without memory; nil counts them
+
 	mu     sync.Mutex
-	seed   maphash.Seed
-	clean  map[uint64]struct{} // hashes of long texts without secrets: history is sent again and again
-	names  map[string]string   // secret → placeholder
-	kinds  map[string]int      // how many of a kind there are
+	clean  seen              // long texts without secrets: history is sent again and again
+	names  map[string]string // secret → placeholder
+	kinds  map[string]int    // how many of a kind there are
 	counts map[string]*Redaction
 }
 
@@ -39,7 +41,7 @@ const placeholderStart = "[redacted:"
 
 // NewScrubber makes one with a user's own rules; nil for none.
 func NewScrubber(own *Rules) *Scrubber {
-	s := &Scrubber{rules: vendorRules(), seed: maphash.MakeSeed(), clean: map[uint64]struct{}{}, names: map[string]string{}, kinds: map[string]int{}, counts: map[string]*Redaction{}}
+	s := &Scrubber{rules: vendorRules(), clean: newSeen(), names: map[string]string{}, kinds: map[string]int{}, counts: map[string]*Redaction{}}
 	if own != nil {
 		s.rules = append(slices.Clone(own.rules), s.rules...)
 		s.keep, s.keepEmails = own.keep, own.keepEmails
@@ -47,10 +49,17 @@ func NewScrubber(own *Rules) *Scrubber {
 	return s
 }
 
-const (
-	longText  = 64
-	mostClean = 1 << 20
-)
+// Keyed makes placeholders of a keyed hash of the secret, "[redacted:openai:1a2b3c4d5e]",
+// for a program that never ends: nothing is remembered, so that there is no report
+// and no vault, and whoever has the same salt gives the same placeholders. Call it
+// before the first text.
+func (s *Scrubber) Keyed(salt []byte) {
+	key := sha256.Sum256(append([]byte("placeholder\x00"), salt...))
+	s.key = key[:]
+}
+
+// longText is from where it is cheaper to remember a text than to look at it again.
+const longText = 64
 
 // Text gives a text with its secrets replaced.
 func (s *Scrubber) Text(text string) string {
@@ -77,9 +86,9 @@ func (s *Scrubber) look(text string) []Secret {
 	if len(text) < longText {
 		return s.find(text)
 	}
-	hash := maphash.String(s.seed, text)
+	hash := s.clean.hash(text)
 	s.mu.Lock()
-	_, clean := s.clean[hash]
+	clean := s.clean.has(hash)
 	s.mu.Unlock()
 	if clean {
 		return nil
@@ -87,9 +96,7 @@ func (s *Scrubber) look(text string) []Secret {
 	found := s.find(text)
 	if len(found) == 0 {
 		s.mu.Lock()
-		if len(s.clean) < mostClean {
-			s.clean[hash] = struct{}{}
-		}
+		s.clean.add(hash)
 		s.mu.Unlock()
 	}
 	return found
@@ -97,6 +104,11 @@ func (s *Scrubber) look(text string) []Secret {
 
 // placeholder gives "[redacted:openai:1]".
 func (s *Scrubber) placeholder(kind, secret string) string {
+	if s.key != nil {
+		h := hmac.New(sha256.New, s.key)
+		h.Write([]byte(secret))
+		return fmt.Sprintf("%s%s:%x]", placeholderStart, kind, h.Sum(nil)[:5])
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	name, ok := s.names[secret]

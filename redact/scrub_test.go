@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -142,6 +143,29 @@ func TestScrubber_SameSecretSamePlaceholder(t *testing.T) {
 	}
 	if r := s.Report(); len(r) != 2 || r[0].Count != 2 || r[0].Kind != "github" {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestScrubber_KeyedNamesAreThoseOfTheSaltAndAreNotRemembered(t *testing.T) {
+	a, b := "ghp_"+strings.Repeat("a1", 18), "ghp_"+strings.Repeat("b2", 18)
+	keyed := func(salt, text string) string {
+		s := redact.NewScrubber(nil)
+		s.Keyed([]byte(salt))
+		out := s.Text(text)
+		if len(s.Report()) != 0 || len(s.Vault()) != 0 {
+			t.Errorf("secrets are remembered: %v", s.Report())
+		}
+		return out
+	}
+	both := strings.Fields(keyed("salt", a+" "+b))
+	if !regexp.MustCompile(`^\[redacted:github:[0-9a-f]{10}\]$`).MatchString(both[0]) || both[0] == both[1] {
+		t.Error(both)
+	}
+	if again := keyed("salt", b+" "+a); again != both[1]+" "+both[0] {
+		t.Errorf("another process gives %s, not %s", again, both)
+	}
+	if other := keyed("other", a); other == both[0] {
+		t.Error("another salt gives the same placeholder")
 	}
 }
 

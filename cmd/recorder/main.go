@@ -98,11 +98,12 @@ Without --upstream the well-known providers are there by name (/openai,
 Secrets: credentials in headers and URLs are passed on and never stored. With
 --redact, secrets in bodies (keys of known vendors, tokens, private keys, e-mail
 addresses, what --redact-rules says) are passed on as they are and stored as
-[redacted:openai:1]; the length and the SHA-256 of what went over the wire are
-kept. The spool beside the database holds the bodies as they were until they are
-stored, and its space until it is written over: keep it where secrets may lie. The
-viewer shows what is under way from there. What a killed recorder left in its spool
-is redacted if the next one is started with --redact, too.
+[redacted:openai:1a2b3c4d5e], the same for the same secret; the length and the
+SHA-256 of what went over the wire are kept. The spool beside the database holds the
+bodies as they were until they are stored, and its space until it is written over:
+keep it where secrets may lie. The viewer shows what is under way from there. What
+a killed recorder left in its spool is redacted if the next one is started with
+--redact, too.
 
 Ctrl-C waits for what is in flight and
 leaves a clean database; a second one stops at once. Read it with inspect, or in

@@ -47,6 +47,7 @@ type Workspace struct {
 	path   string
 	log    *slog.Logger
 	spool  *recorder.Spool
+	salt   []byte // of fingerprints and placeholders
 	redact *redact.Redactor
 	runner *ingest.Runner
 	index  *ingest.Indexer
@@ -90,7 +91,7 @@ func OpenSpool(path string, log *slog.Logger) (*Workspace, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open spool: %w", err)
 	}
-	w := &Workspace{path: path, log: log, spool: spool, redact: redact.New(salt), opening: make(chan struct{}, 1), recovered: make(chan struct{}), done: make(chan struct{})}
+	w := &Workspace{path: path, log: log, spool: spool, salt: salt, redact: redact.New(salt), opening: make(chan struct{}, 1), recovered: make(chan struct{}), done: make(chan struct{})}
 	pace := ingest.NewPace(spool)
 	w.runner = &ingest.Runner{Spool: spool, Pace: pace, Log: log,
 		Store: func(ctx context.Context) (transcript.Store, error) { return w.current(ctx) },
@@ -100,7 +101,7 @@ func OpenSpool(path string, log *slog.Logger) (*Workspace, error) {
 	return w, nil
 }
 
-// saltBytes is the length of the salt of the fingerprints of credentials.
+// saltBytes is the length of the salt of fingerprints and placeholders.
 const saltBytes = 32
 
 // keptUnpacked is how much of what was read is kept in memory: less than in a

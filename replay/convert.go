@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -157,7 +156,7 @@ func (r *Request) SendToProvider(base *url.URL) error {
 		r.Header.Del(name)
 	}
 	r.key = keyPlace{}
-	if ip := net.ParseIP(u.Hostname()); u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	if !onThisMachine(&u) {
 		r.key = placeOf(d)
 	}
 	return nil

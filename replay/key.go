@@ -1,12 +1,10 @@
 package replay
 
 import (
+	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"strings"
-
-	"github.com/retake-debugger/retake/transcript"
 )
 
 // keyPlace says where a request carries its credential. Empty fields: nowhere.
@@ -44,54 +42,27 @@ func (r *Request) SetKey(key string) error {
 	return nil
 }
 
-// keyVariables names the environment variable of each host's key, as its own
-// SDK or documentation does.
-var keyVariables = []struct{ host, variable string }{
-	{"api.openai.com", "OPENAI_API_KEY"},
-	{"openrouter.ai", "OPENROUTER_API_KEY"},
-	{"api.groq.com", "GROQ_API_KEY"},
-	{"api.deepseek.com", "DEEPSEEK_API_KEY"},
-	{"api.mistral.ai", "MISTRAL_API_KEY"},
-	{"api.x.ai", "XAI_API_KEY"},
-	{"api.together.xyz", "TOGETHER_API_KEY"},
-	{"api.fireworks.ai", "FIREWORKS_API_KEY"},
-	{"api.cerebras.ai", "CEREBRAS_API_KEY"},
-	{"openai.azure.com", "AZURE_OPENAI_API_KEY"},
-	{"generativelanguage.googleapis.com", "GEMINI_API_KEY"},
-	{"api.anthropic.com", "ANTHROPIC_API_KEY"},
-}
+// ErrNoVariable says that no key is known for the host that a request goes to, or
+// that it would be sent in plain text, so that somebody has to name one.
+var ErrNoVariable = errors.New("no key is known for the host, or the way there is not encrypted")
 
-// KeyVariable names the environment variable that holds the key for the host
-// that the request goes to; "" if the host is none whose key is known, since a
-// recording must not lead a key astray. A server on this machine gets the key
-// of the API that it speaks.
-func (r *Request) KeyVariable() string {
-	u, err := url.Parse(r.URL)
-	if err != nil {
-		return ""
-	}
-	host := u.Hostname()
-	for _, k := range keyVariables {
-		if host == k.host || strings.HasSuffix(host, "."+k.host) {
-			return k.variable
-		}
-	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return ""
-	}
-	if r.Speaks() == transcript.Messages {
-		return "ANTHROPIC_API_KEY"
-	}
-	return "OPENAI_API_KEY"
-}
+// ErrNoKey says that the variable of a key is not set.
+var ErrNoKey = errors.New("no key")
 
-// Exposed tells whether the request would carry its key over a network in
-// plain text.
-func (r *Request) Exposed() bool {
-	u, err := url.Parse(r.URL)
-	if err != nil || u.Scheme != "http" {
-		return false
+// Key finds the key of a request in an environment: that of the named variable, or
+// of the host's own if variable is "". Both results are "" if it needs none.
+func (r *Request) Key(getenv func(string) string, variable string) (name, key string, err error) {
+	if !r.NeedsKey() {
+		return "", "", nil
 	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback())
+	if variable == "" && !r.Exposed() {
+		variable = r.KeyVariable()
+	}
+	if variable == "" {
+		return "", "", ErrNoVariable
+	}
+	if key = getenv(variable); key == "" {
+		return variable, "", ErrNoKey
+	}
+	return variable, key, nil
 }

@@ -118,6 +118,35 @@ func TestRequest_KeyGoesToItsOwnHostOnly(t *testing.T) {
 	}
 }
 
+func TestRequest_FindsItsKeyInAnEnvironment(t *testing.T) {
+	env := func(name string) string { return map[string]string{"OPENAI_API_KEY": "a", "MINE": "b"}[name] }
+	tests := []struct {
+		url, variable, name, key string
+		err                      error
+	}{
+		{"https://api.openai.com/v1/x", "", "OPENAI_API_KEY", "a", nil},
+		{"https://api.openai.com/v1/x", "MINE", "MINE", "b", nil},
+		{"http://api.openai.com/v1/x", "", "", "", replay.ErrNoVariable},
+		{"http://api.openai.com/v1/x", "MINE", "MINE", "b", nil},
+		{"https://evil.example/v1/x", "", "", "", replay.ErrNoVariable},
+		{"https://api.mistral.ai/v1/x", "", "MISTRAL_API_KEY", "", replay.ErrNoKey},
+	}
+	for _, tt := range tests {
+		db, e := record(t, &transcript.Capture{Request: body(request), RequestHeader: http.Header{"Authorization": {"Bearer [redacted] fp:1"}}, URL: tt.url})
+		r, err := replay.Prepare(context.Background(), db, e, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, key, err := r.Key(env, tt.variable)
+		if name != tt.name || key != tt.key || !errors.Is(err, tt.err) {
+			t.Errorf("%s with %q: %q %q %v", tt.url, tt.variable, name, key, err)
+		}
+	}
+	if name, key, err := (&replay.Request{URL: "https://evil.example/"}).Key(env, ""); name != "" || key != "" || err != nil {
+		t.Errorf("a request without a credential got %q %q %v", name, key, err)
+	}
+}
+
 func TestPrepare_EditsACompressedRequestAndSendsItPlain(t *testing.T) {
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)

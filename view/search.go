@@ -248,13 +248,13 @@ func snippet(m transcript.Hit) Snippet {
 	// Clones: the text may be large.
 	return Snippet{
 		Before: strings.Clone(text[max(from, 0):m.Start]),
-		Match:  strings.Clone(head(text[m.Start:m.End], snippetMatch)),
-		After:  strings.Clone(head(text[m.End:], snippetAfter)),
+		Match:  strings.Clone(Head(text[m.Start:m.End], snippetMatch)),
+		After:  strings.Clone(Head(text[m.End:], snippetAfter)),
 	}
 }
 
-// head gives the first bytes of a text, whole characters.
-func head(s string, n int) string {
+// Head gives at most n bytes of a text, cut between characters.
+func Head(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}

@@ -206,7 +206,7 @@ func formOfObject(v map[string]any, depth int) string {
 			members = append(members, "…")
 			break
 		}
-		members = append(members, head(name, 60)+": "+formOfValue(v[name], depth-1))
+		members = append(members, Head(name, 60)+": "+formOfValue(v[name], depth-1))
 	}
 	return "{" + strings.Join(members, ", ") + "}"
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
 
@@ -27,13 +26,10 @@ func (s *server) apiList(c *gin.Context) {
 		s.fail(c, http.StatusBadRequest, "limit is a number from 1 to 1000.")
 		return
 	}
-	rows, err := view.Rows(c.Request.Context(), s.reader, f)
-	if err != nil && !errors.Is(err, transcript.ErrDamaged) {
+	rows, _, err := s.rows(c.Request.Context(), f)
+	if err != nil {
 		s.failed(c, err)
 		return
-	}
-	for i := range rows {
-		rows[i].Price(s.prices)
 	}
 	s.json(c, http.StatusOK, rows)
 }

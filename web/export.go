@@ -286,18 +286,13 @@ func program(write func(io.Writer, *formats.Request) error) func(*exporting, io.
 		if err != nil {
 			return err
 		}
-		const key = "KEY-FROM-THE-ENVIRONMENT"
-		out := formats.Request{Method: r.Method, Header: r.Header, Body: r.Body, Variable: r.KeyVariable()}
-		if r.NeedsKey() {
-			if err := r.SetKey(key); err != nil {
-				return err
-			}
-			out.Key = key
+		written, err := r.Write()
+		if err != nil {
+			return err
 		}
-		out.URL = r.URL
 		for _, name := range r.Dropped {
 			x.lost.Add("header " + name + ": its value is not stored")
 		}
-		return write(w, &out)
+		return write(w, (*formats.Request)(written))
 	}
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"hash"
@@ -31,16 +32,13 @@ func (s *server) list(c *gin.Context) {
 		return
 	}
 	f.Limit = rowsShown + 1
-	rows, err := view.Rows(c.Request.Context(), s.reader, f)
-	if err != nil && !errors.Is(err, transcript.ErrDamaged) {
+	rows, damage, err := s.rows(c.Request.Context(), f)
+	if err != nil {
 		s.failed(c, err)
 		return
 	}
-	for i := range rows {
-		rows[i].Price(s.prices)
-	}
 	p := &listPage{
-		listing: listing{layout: layout{Title: "Exchanges", Lost: lostLine(err)}, Kind: "exchanges", Path: "/exchanges", Paged: f.Before > 0,
+		listing: listing{layout: layout{Title: "Exchanges", Lost: lostLine(damage)}, Kind: "exchanges", Path: "/exchanges", Paged: f.Before > 0,
 			Filtered: f.Dialect != "" || f.Outcome != "" || f.Model != ""}, Filter: f, Rows: rows[:min(len(rows), rowsShown)],
 		Dialects: []transcript.Dialect{transcript.Chat, transcript.Responses, transcript.Messages, transcript.Unknown},
 		Outcomes: []transcript.Outcome{
@@ -62,6 +60,18 @@ func lostLine(err error) string {
 		return ""
 	}
 	return "The database is damaged, so the list is not whole: " + err.Error() + "."
+}
+
+// rows reads rows with their prices. damage is what keeps others back.
+func (s *server) rows(ctx context.Context, f transcript.Filter) (rows []view.Row, damage, err error) {
+	rows, err = view.Rows(ctx, s.reader, f)
+	if errors.Is(err, transcript.ErrDamaged) {
+		damage, err = err, nil
+	}
+	for i := range rows {
+		rows[i].Price(s.prices)
+	}
+	return rows, damage, err
 }
 
 // filterOf reads the filter words of a query, which are those of the commands.

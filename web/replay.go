@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -302,7 +302,7 @@ func (s *server) plan(ctx context.Context, p *replayPage, e *transcript.Exchange
 		p.Wrong = sentence(err)
 		return
 	}
-	plan := &replayPlan{Host: hostOf(req.URL), Bytes: len(req.Body), Dropped: req.Dropped, Found: req.NewErrors()}
+	plan := &replayPlan{Host: req.Host(), Bytes: len(req.Body), Dropped: req.Dropped, Found: req.NewErrors()}
 	plan.Edits = plannedEdits(newBudget(), req.Edits)
 	if err := s.estimate(ctx, p, plan, e, req); err != nil {
 		p.Wrong = sentence(err)
@@ -332,17 +332,14 @@ func (s *server) estimate(ctx context.Context, p *replayPage, plan *replayPlan, 
 
 // keyOf finds the key that a request needs, or says why there is none.
 func (s *server) keyOf(req *replay.Request) (key, variable, missing string) {
-	if !req.NeedsKey() {
-		return "", "", ""
+	variable, key, err := req.Key(s.replaying.Key, "")
+	switch {
+	case errors.Is(err, replay.ErrNoVariable):
+		missing = "The request goes to " + req.Host() + ", for which no key is known or which is not encrypted: inspect replay --key-env names one."
+	case err != nil:
+		missing = "No key: start this program with " + variable + " set."
 	}
-	variable = req.KeyVariable()
-	if variable == "" || req.Exposed() {
-		return "", "", "The request goes to " + hostOf(req.URL) + ", for which no key is known or which is not encrypted: inspect replay --key-env names one."
-	}
-	if key = s.replaying.Key(variable); key == "" {
-		return "", variable, "No key: start this program with " + variable + " set."
-	}
-	return key, variable, ""
+	return key, variable, missing
 }
 
 // play begins a take and gives its number. It goes on behind the request.
@@ -366,13 +363,4 @@ func (s *server) play(ctx context.Context, e *transcript.Exchange, edits []trans
 		o.Mode, o.Sources, o.Limits.Steps = transcript.Continue, []replay.Source{edited, recorded}, p.MaxSteps
 	}
 	return s.takes.start(ctx, s, req, o)
-}
-
-// hostOf gives the host that a URL leads to.
-func hostOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return "an address that cannot be read"
-	}
-	return u.Host
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,22 +29,30 @@ func (s *server) runs(c *gin.Context) {
 		return
 	}
 	f.Limit = rowsShown + 1
-	rows, err := view.Runs(c.Request.Context(), s.reader, f, s.now())
-	if err != nil && !errors.Is(err, transcript.ErrDamaged) {
+	rows, damage, err := s.runRows(c.Request.Context(), f)
+	if err != nil {
 		s.failed(c, err)
 		return
 	}
-	if err := view.PriceRuns(c.Request.Context(), s.reader, rows, s.prices); err != nil {
-		s.failed(c, err)
-		return
-	}
-	p := &runsPage{listing: listing{layout: layout{Title: "Runs", Lost: lostLine(err)}, Kind: "runs", Path: "/", Paged: f.Before > 0,
+	p := &runsPage{listing: listing{layout: layout{Title: "Runs", Lost: lostLine(damage)}, Kind: "runs", Path: "/", Paged: f.Before > 0,
 		Filtered: f.Model != "" || f.Tag != "" || f.Tool != ""}, Filter: f, Rows: rows[:min(len(rows), rowsShown)]}
 	s.showList(c, &p.listing, p, func(name, v string) string { return runsURL(f, name, v) }, len(rows) > rowsShown, oldest(p.Rows, func(r *view.RunRow) int64 { return r.N }), func(h hash.Hash) {
 		if err := json.NewEncoder(h).Encode(p.Rows); err != nil {
 			fmt.Fprint(h, err)
 		}
 	})
+}
+
+// runRows reads rows with their prices. damage is what keeps others back.
+func (s *server) runRows(ctx context.Context, f transcript.RunFilter) (rows []view.RunRow, damage, err error) {
+	rows, err = view.Runs(ctx, s.reader, f, s.now())
+	if errors.Is(err, transcript.ErrDamaged) {
+		damage, err = err, nil
+	}
+	if err == nil {
+		err = view.PriceRuns(ctx, s.reader, rows, s.prices)
+	}
+	return rows, damage, err
 }
 
 // runFilterOf reads the filter words of a query, which are those of the commands.
@@ -72,12 +81,8 @@ func (s *server) apiRuns(c *gin.Context) {
 		s.fail(c, http.StatusBadRequest, "limit is a number from 1 to 1000.")
 		return
 	}
-	rows, err := view.Runs(c.Request.Context(), s.reader, f, s.now())
-	if err != nil && !errors.Is(err, transcript.ErrDamaged) {
-		s.failed(c, err)
-		return
-	}
-	if err := view.PriceRuns(c.Request.Context(), s.reader, rows, s.prices); err != nil {
+	rows, _, err := s.runRows(c.Request.Context(), f)
+	if err != nil {
 		s.failed(c, err)
 		return
 	}

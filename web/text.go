@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/retake-debugger/retake/view"
 )
 
 // run is a stretch of text, or a mark for characters that cannot be seen.
@@ -126,20 +128,9 @@ func plain(s string) string {
 
 // oneLine puts a text on one line of at most n characters.
 func oneLine(s string, n int) string {
-	s = strings.Join(strings.Fields(head(s, 8*n)), " ")
+	s = strings.Join(strings.Fields(view.Head(s, 8*n)), " ")
 	if utf8.RuneCountInString(s) <= n {
 		return s
 	}
 	return string([]rune(s)[:n]) + "…"
-}
-
-// head gives at most n bytes of s, cut between characters.
-func head(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

@@ -64,7 +64,7 @@ func TestFormat(t *testing.T) {
 		percent(1, 0): "0 %", percent(87, 100): "87 %",
 		duration(nil): "", duration(ms(0.2)): "< 1 ms", duration(ms(12)): "12 ms", duration(ms(2310)): "2.31 s", duration(ms(57_100)): "57.1 s",
 		duration(ms(108_000)): "1 m 48 s", duration(ms(7_380_000)): "2 h 03 m",
-		shortID("call_0"): "call_0", shortID("toolu_01AbCdEfGhIjKlMn5"): "toolu_01A…lMn5", oneLine("a\n  b   c", 3): "a b…", head("aé", 2): "a",
+		shortID("call_0"): "call_0", shortID("toolu_01AbCdEfGhIjKlMn5"): "toolu_01A…lMn5", oneLine("a\n  b   c", 3): "a b…",
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)

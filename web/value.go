@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
 )
 
 const (
@@ -67,10 +68,10 @@ func newBudget() *budget { return &budget{pageBudget} }
 func (b *budget) value(text, whole string, how folding) value {
 	v := value{Size: int64(len(text)), Whole: whole}
 	limit := maxValue
-	if b.left < cost(head(text, maxValue)) {
+	if b.left < cost(view.Head(text, maxValue)) {
 		limit = max(min(maxValue, b.left/4), leastShown)
 	}
-	v.Text = head(text, limit)
+	v.Text = view.Head(text, limit)
 	v.Cut = len(v.Text) < len(text)
 	b.left -= cost(v.Text)
 	bytes, lines, previewBytes, previewLines := how.limits()
@@ -93,7 +94,7 @@ func cost(text string) int {
 }
 
 func preview(text string, bytes, lines int) string {
-	parts := strings.SplitN(head(text, bytes), "\n", lines+1)
+	parts := strings.SplitN(view.Head(text, bytes), "\n", lines+1)
 	return strings.TrimRight(strings.Join(parts[:min(len(parts), lines)], "\n"), "\n")
 }
 

@@ -90,10 +90,10 @@ func newSide(name, start string, m *view.Message, body []byte, download string) 
 	if m.ContentEncoding != "" && m.ContentEncoding != "identity" {
 		s.Decoded = int64(len(body))
 	}
-	if text := head(string(body[:min(len(body), 2*bodyShown)]), bodyShown); utf8.ValidString(text) {
+	if text := view.Head(string(body[:min(len(body), 2*bodyShown)]), bodyShown); utf8.ValidString(text) {
 		s.Text = whole(text, len(body), download)
 		if pretty, ok := indent(string(body[:min(len(body), 2<<20)])); ok {
-			s.Pretty = whole(head(pretty, bodyShown), len(pretty), download)
+			s.Pretty = whole(view.Head(pretty, bodyShown), len(pretty), download)
 		}
 		return s
 	}

@@ -143,13 +143,13 @@ func (p *printer) compared(r *view.Compared, first string, isFirst bool) {
 		}
 		p.line("%s  left %s %s: %s", p.style(r.Ref, bold), first, at, p.style(string(l.Fate), yellow))
 		if l.Was != "" && l.Was != l.Now {
-			p.line("    − %s", p.style(cut(word(head(l.Was, 600)), p.room(6)), red))
+			p.line("    − %s", p.style(cut(word(view.Head(l.Was, 600)), p.room(6)), red))
 		}
 		if l.Now != "" && l.Was != l.Now {
-			p.line("    + %s", p.style(cut(word(head(l.Now, 600)), p.room(6)), green))
+			p.line("    + %s", p.style(cut(word(view.Head(l.Now, 600)), p.room(6)), green))
 		}
 		if l.Was == l.Now {
-			p.line("    ~ %s %s", cut(word(head(l.Now, 600)), p.room(24)), p.style("(another result)", dim))
+			p.line("    ~ %s %s", cut(word(view.Head(l.Now, 600)), p.room(24)), p.style("(another result)", dim))
 		}
 	}
 	var calls []string
@@ -160,6 +160,6 @@ func (p *printer) compared(r *view.Compared, first string, isFirst bool) {
 		p.line("    %s  %s", p.style("calls", dim), cut(strings.Join(calls, ", "), p.room(11)))
 	}
 	if r.Answer != "" {
-		p.line("    %s %s", p.style("answer", dim), cut(word(head(r.Answer, 600)), p.room(11)))
+		p.line("    %s %s", p.style("answer", dim), cut(word(view.Head(r.Answer, 600)), p.room(11)))
 	}
 }

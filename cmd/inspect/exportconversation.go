@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"net/http"
 	"time"
 
 	"github.com/retake-debugger/retake/cmd/internal/workspace"
@@ -116,21 +115,14 @@ func request(write func(io.Writer, *formats.Request) error) func(*exporting, io.
 		if err != nil {
 			return err
 		}
-		const key = "KEY-FROM-THE-ENVIRONMENT"
-		out := formats.Request{Method: r.Method, Header: r.Header, Body: r.Body, Variable: r.KeyVariable()}
-		if r.NeedsKey() {
-			if err := r.SetKey(key); err != nil {
-				return err
-			}
-			out.Key = key
-		}
-		if out.URL = r.URL; r.Header == nil {
-			out.Header = http.Header{}
+		written, err := r.Write()
+		if err != nil {
+			return err
 		}
 		for _, name := range r.Dropped {
 			fmt.Fprintf(x.err, "inspect: left out: header %s: its value is not stored\n", visible(name))
 		}
-		return write(w, &out)
+		return write(w, (*formats.Request)(written))
 	}
 }
 

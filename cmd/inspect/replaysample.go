@@ -102,7 +102,7 @@ func (x *replaying) sample(path string, args []string) error {
 		return err
 	}
 	for i := range s.arms { // whether to ask is told by where it is sent
-		if s.req = s.arms[i].Request; costsMoney(s.req.URL) {
+		if s.req = s.arms[i].Request; !s.req.Local() {
 			break
 		}
 	}
@@ -233,7 +233,7 @@ func (s *sampling) play(path string) error {
 	if !s.json {
 		fmt.Fprintf(s.err, "sending %s again, %d times %s\nlooking whether %s\n", view.Ref(s.req.Origin.N), s.f.sample.n, counted(len(s.arms), "arm"), visible(s.look.Name))
 	}
-	sampler := replay.Sampler{Player: s.player(w), Arms: s.arms, N: s.f.sample.n, Parallel: s.f.sample.parallel, Look: s.look, Cost: s.limits.Cost, Group: id.String(),
+	sampler := replay.Sampler{Player: w.Player(s.prices), Arms: s.arms, N: s.f.sample.n, Parallel: s.f.sample.parallel, Look: s.look, Cost: s.limits.Cost, Group: id.String(),
 		Progress: func(p replay.Played) {
 			steps = append(steps, p.Take.Steps...)
 			done[p.Arm]++

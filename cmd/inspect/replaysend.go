@@ -4,15 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
 	"github.com/retake-debugger/retake/cmd/internal/workspace"
 	"github.com/retake-debugger/retake/pricing"
-	"github.com/retake-debugger/retake/recorder"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
@@ -26,52 +22,26 @@ const retries = 4
 
 // setKey gives the request its key, from the environment.
 func (a *app) setKey(req *replay.Request, keyEnv string) error {
-	if !req.NeedsKey() {
-		return nil
-	}
-	variable := keyEnv
-	if variable == "" {
-		variable = req.KeyVariable()
-		if variable == "" || req.Exposed() {
-			return usageError{fmt.Errorf("the request goes to %s, for which no key is known or which is not encrypted: name the variable with --key-env if it should have one", host(req.URL))}
-		}
-	}
-	key := a.getenv(variable)
-	if key == "" {
-		return usageError{fmt.Errorf("no key: set %s, or name another variable with --key-env", variable)}
+	variable, key, err := req.Key(a.getenv, keyEnv)
+	switch {
+	case errors.Is(err, replay.ErrNoVariable):
+		return usageError{fmt.Errorf("the request goes to %s, for which no key is known or which is not encrypted: name the variable with --key-env if it should have one", req.Host())}
+	case err != nil:
+		return usageError{fmt.Errorf("%w: set %s, or name another variable with --key-env", err, variable)}
 	}
 	return req.SetKey(key)
 }
 
-func host(url string) string {
-	if _, rest, ok := strings.Cut(url, "://"); ok {
-		url = rest
-	}
-	h, _, _ := strings.Cut(url, "/")
-	return h
-}
-
-// costsMoney tells whether somebody may be charged for a request: not by a server on
-// this machine.
-func costsMoney(target string) bool {
-	u, err := url.Parse(target)
-	if err != nil {
-		return true
-	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback())
-}
-
 // consent tells what is likely to be used, and asks whether to go on.
 func (x *replaying) consent(e replay.Estimate) error {
-	if x.limits.Cost != nil && costsMoney(x.req.URL) && e.USD == nil {
+	if x.limits.Cost != nil && !x.req.Local() && e.USD == nil {
 		return usageError{errors.New("--max-cost: the price of the model is not known, so that it could not be kept to; give it in a file (--prices), or use --max-tokens")}
 	}
 	if x.f.once && !x.f.several() {
 		return nil
 	}
 	about := estimated(e)
-	if x.f.yes || !costsMoney(x.req.URL) || e.Requests <= 1 || x.limits.Cost != nil && !x.asks() {
+	if x.f.yes || x.req.Local() || e.Requests <= 1 || x.limits.Cost != nil && !x.asks() {
 		if !x.json {
 			fmt.Fprintln(x.err, about)
 		}
@@ -116,10 +86,10 @@ func (x *replaying) play(path string) error {
 	}
 	defer w.Close(context.WithoutCancel(x.ctx))
 	if !x.json {
-		fmt.Fprintf(x.err, "sending %s again to %s\n", view.Ref(x.req.Origin.N), word(host(x.req.URL)))
+		fmt.Fprintf(x.err, "sending %s again to %s\n", view.Ref(x.req.Origin.N), word(x.req.Host()))
 	}
 	p := takeTeller{app: x.app}
-	take, err := x.player(w).Play(x.ctx, x.req, replay.Options{Mode: x.mode(), Sources: sources, Edits: x.later, Limits: x.limits, Retries: retries,
+	take, err := w.Player(x.prices).Play(x.ctx, x.req, replay.Options{Mode: x.mode(), Sources: sources, Edits: x.later, Limits: x.limits, Retries: retries,
 		Reason: x.f.reason, Resume: x.resumed, Progress: p.tell})
 	if err != nil {
 		return err
@@ -132,13 +102,6 @@ func (x *replaying) play(path string) error {
 		}
 	}
 	return x.printTake(context.WithoutCancel(x.ctx), w.Store(), take)
-}
-
-// player makes a player that records into the workspace.
-func (x *replaying) player(w *workspace.Workspace) *replay.Player {
-	base := http.DefaultTransport.(*http.Transport).Clone()
-	base.DisableCompression = true
-	return &replay.Player{Store: w.Store(), Transport: recorder.NewTransport(base, w.Recording()), WithID: recorder.WithID, Prices: x.prices}
 }
 
 // takeTeller tells on standard error how a take goes on, a line for each step.

@@ -147,14 +147,7 @@ func gist(it *transcript.Item) string {
 	if it.Kind == transcript.ToolCall {
 		return word(it.Name + " " + it.ArgumentsRaw)
 	}
-	return word(head(it.Text, 400))
-}
-
-func head(s string, n int) string {
-	if len(s) > n {
-		return strings.ToValidUTF8(s[:n], "")
-	}
-	return s
+	return word(view.Head(it.Text, 400))
 }
 
 func (s *stepPrinter) entry(e *view.Entry) {
@@ -223,7 +216,7 @@ const shortAddition = 40
 // quiet prints a text in one line, with its size if that is not all of it.
 func (s *stepPrinter) quiet(label string, it *transcript.Item, text, style string) {
 	room := s.room(gutterWidth + labelWidth)
-	line := word(head(text, 4*room))
+	line := word(view.Head(text, 4*room))
 	if len(text) > len(line) || displaywidth.String(line) > room {
 		end := "  " + size(len(text))
 		line = cut(line, room-len(end)) + end

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"fmt"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -283,14 +284,39 @@ func TestBrowser_Screenshots(t *testing.T) {
 	if folder == "" {
 		t.Skip("RETAKE_SCREENSHOTS names no folder")
 	}
-	screenshots(startBrowser(t, options(runStore(t))), folder, append(newPages(), "/", "/r/1", "/r/1?agent=2")...)
 	screenshotsOfReplays(t, folder)
+	screenshots(startBrowser(t, options(runStore(t))), folder, append(newPages(), "/", "/r/1", "/r/1?agent=2")...)
 	screenshots(startBrowser(t, options(sampleStore(t))), folder, "/exchanges", "/x/2", "/x/3", "/x/4", "/x/5", "/x/7", "/x/10", "/x/2/wire")
 }
 
 func screenshotsOfReplays(t *testing.T, folder string) {
-	_, o := replayViewer(t)
-	screenshots(startBrowser(t, o), folder, "/x/3/replay", "/t/1")
+	db, o := replayViewer(t)
+	b := startBrowser(t, o)
+	h := web.New(o)
+	path := fmt.Sprintf("/x/%d/replay", lastStep(t, db).N)
+	form := sampleForm(t, h, path)
+	form.Set("model", "weather-2")
+	form.Set("results", "recorded-simulated")
+	form.Set("simulate", "weather-1")
+	sample := confirm(t, h, path, form).Header().Get("Location")
+	awaitSample(t, h, sample)
+	screenshots(b, folder, "/x/3/replay", "/t/1", sample)
+	b.open(path)
+	b.do(chromedp.SetValue(chromedp.CSS("#t-0"), "very cold"), chromedp.Click(chromedp.CSS("input[value=sample]")),
+		chromedp.Click(chromedp.CSS("form[action*=replay] > p:last-child button")), chromedp.WaitReady(chromedp.CSS("#plan")))
+	b.picture(folder, "plan")
+}
+
+// picture writes what is on the screen.
+func (b *browser) picture(folder, name string) {
+	b.t.Helper()
+	picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, "page-"+name+".png"), picture, 0o600)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
 }
 
 func screenshots(b *browser, folder string, targets ...string) {
@@ -305,14 +331,7 @@ func screenshots(b *browser, folder string, targets ...string) {
 			b.do(chromedp.EmulateViewport(width, 900))
 			for _, target := range targets {
 				b.open(target)
-				picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
-				if err != nil {
-					t.Fatal(err)
-				}
-				name := url.PathEscape(strings.ReplaceAll(strings.Trim(target, "/"), "/", "-"))
-				if err := os.WriteFile(filepath.Join(folder, "page-"+name+"-"+size+"-"+scheme+".png"), picture, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				b.picture(folder, url.PathEscape(strings.ReplaceAll(strings.Trim(target, "/"), "/", "-"))+"-"+size+"-"+scheme)
 			}
 		}
 	}

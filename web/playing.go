@@ -8,26 +8,47 @@ import (
 	"github.com/retake-debugger/retake/replay"
 )
 
-const mostTakes = 4 // that are played at once
+const mostTakes = 4 // replays that are under way at once; a sample is one
 
-// errBusy says that too many takes are under way.
+// errBusy says that too many replays are under way.
 var errBusy = errors.New("four replays are under way; one more goes out when one of them has ended")
 
-// playing are the takes that this viewer plays.
+// playing are the replays that this viewer plays.
 type playing struct {
-	mu     sync.Mutex
-	cancel map[int64]context.CancelCauseFunc
-	count  int
+	mu      sync.Mutex
+	cancel  map[int64]context.CancelCauseFunc // of takes, by their number
+	samples map[string]*sampleRun             // by their group
+	count   int
 }
 
-func (t *playing) start(ctx context.Context, s *server, req *replay.Request, o replay.Options) (int64, error) {
+func newPlaying() *playing {
+	return &playing{cancel: map[int64]context.CancelCauseFunc{}, samples: map[string]*sampleRun{}}
+}
+
+// begin takes a place among those under way.
+func (t *playing) begin() error {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	if t.count >= mostTakes {
-		t.mu.Unlock()
-		return 0, errBusy
+		return errBusy
 	}
 	t.count++
-	t.mu.Unlock()
+	return nil
+}
+
+func (t *playing) end() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.count--
+}
+
+// start begins a take and gives its number. It goes on behind the request; done is
+// called at its end.
+func (t *playing) start(ctx context.Context, s *server, req *replay.Request, o replay.Options, done func()) (int64, error) {
+	if err := t.begin(); err != nil {
+		done()
+		return 0, err
+	}
 	play, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	began, failed := make(chan int64, 1), make(chan error, 1)
 	o.Progress = func(e replay.Event) {
@@ -41,12 +62,13 @@ func (t *playing) start(ctx context.Context, s *server, req *replay.Request, o r
 	go func() {
 		take, err := s.replaying.Player().Play(play, req, o)
 		cancel(nil)
-		t.mu.Lock()
-		t.count--
+		done()
+		t.end()
 		if take != nil {
+			t.mu.Lock()
 			delete(t.cancel, take.N)
+			t.mu.Unlock()
 		}
-		t.mu.Unlock()
 		if err != nil {
 			s.log.Error("replay", "error", err)
 			failed <- err

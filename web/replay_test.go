@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"golang.org/x/net/html"
 
 	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/recorder"
@@ -150,8 +151,7 @@ func TestReplay_ShowsWhatWillBeSentBeforeItIs(t *testing.T) {
 	if err != nil || len(takes) != 1 {
 		t.Fatalf("%d takes though nothing was sent yet, %v", len(takes), err)
 	}
-	form.Set("send", "1")
-	w = post(h, path, form)
+	w = confirm(t, h, path, form)
 	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/t/2" {
 		t.Fatalf("status %d, to %s: %s", w.Code, w.Header().Get("Location"), w.Body)
 	}
@@ -172,8 +172,8 @@ func TestReplay_WithoutAChangeSendsTheRecordedBytes(t *testing.T) {
 	e := lastStep(t, db)
 	path := fmt.Sprintf("/x/%d/replay", e.N)
 	// A form sends line ends as CR LF: that is no change.
-	form := url.Values{"form": {hidden(t, open(t, h, path))}, "id.0": {callOf(t, db, e)}, "result.0": {"1 degrees"}, "mode": {"once"}, "send": {"1"}}
-	if w := post(h, path, form); w.Code != http.StatusSeeOther {
+	form := url.Values{"form": {hidden(t, open(t, h, path))}, "id.0": {callOf(t, db, e)}, "result.0": {"1 degrees"}, "mode": {"once"}}
+	if w := confirm(t, h, path, form); w.Code != http.StatusSeeOther {
 		t.Fatalf("status %d: %s", w.Code, w.Body)
 	}
 	again := stored(t, db, awaitTake(t, db, 2).Steps[0].Exchange)
@@ -191,8 +191,7 @@ func TestReplay_ChangesArgumentsModelAndParameters(t *testing.T) {
 		"model": {"weather-2"}, "params": {"temperature=0\n"}, "mode": {"once"}}
 	plan := parse(t, post(h, path, form).Body.String())
 	wantText(t, plan.id("plan"), "set args", "Bergen", "model", "/temperature", "about 1 request")
-	form.Set("send", "1")
-	if w := post(h, path, form); w.Code != http.StatusSeeOther {
+	if w := confirm(t, h, path, form); w.Code != http.StatusSeeOther {
 		t.Fatalf("status %d: %s", w.Code, w.Body)
 	}
 	again := stored(t, db, awaitTake(t, db, 2).Steps[0].Exchange)
@@ -259,6 +258,37 @@ func TestBrowser_AToolOutputIsChangedAndReplayed(t *testing.T) {
 	}
 	b.do(chromedp.KeyEvent("v"), chromedp.WaitReady(chromedp.CSS("#first")))
 	b.quiet()
+}
+
+// confirm has the plan of a form shown, and sends it.
+func confirm(t *testing.T, h http.Handler, path string, form url.Values) *httptest.ResponseRecorder {
+	t.Helper()
+	shown := parse(t, post(h, path, form).Body.String())
+	planned := shown.all(func(n *html.Node) bool { return n.Data == "input" && attr(n, "name") == "planned" })
+	if len(planned) != 1 {
+		t.Fatalf("no plan is shown: %s", shown.text())
+	}
+	form.Set("planned", planned[0].attr("value"))
+	form.Set("send", "1")
+	return post(h, path, form)
+}
+
+func TestReplay_SendsOnlyWhatWasShown(t *testing.T) {
+	db, o := replayViewer(t)
+	h := web.New(o)
+	path := fmt.Sprintf("/x/%d/replay", lastStep(t, db).N)
+	form := url.Values{"form": {hidden(t, open(t, h, path))}, "mode": {"once"}, "send": {"1"}}
+	if w := post(h, path, form); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "What will be sent") {
+		t.Fatalf("without a plan: status %d", w.Code)
+	}
+	shown := parse(t, post(h, path, form).Body.String())
+	form.Set("planned", shown.all(func(n *html.Node) bool { return attr(n, "name") == "planned" })[0].attr("value"))
+	form.Set("model", "another")
+	w := post(h, path, form)
+	wantText(t, parse(t, w.Body.String()).id("plan"), "The form says something else than before", "another")
+	if takes, err := db.Takes(t.Context(), ""); err != nil || len(takes) != 1 {
+		t.Errorf("%d takes, %v: something was sent", len(takes), err)
+	}
 }
 
 func callOf(t *testing.T, db *store.DB, e *transcript.Exchange) string {

@@ -55,7 +55,7 @@ type server struct {
 // New gives the handler that serves the pages. What changes something is a POST
 // with a token that the page was given.
 func New(o Options) http.Handler {
-	s := &server{reader: o.Reader, update: o.Update, replaying: o.Replaying, takes: &playing{cancel: map[int64]context.CancelCauseFunc{}}, prices: o.Prices, inFlight: o.InFlight, log: o.Log, now: o.Now, guard: newGuard(o), assets: readAssets()}
+	s := &server{reader: o.Reader, update: o.Update, replaying: o.Replaying, takes: newPlaying(), prices: o.Prices, inFlight: o.InFlight, log: o.Log, now: o.Now, guard: newGuard(o), assets: readAssets()}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -90,6 +90,7 @@ func (s *server) routes() http.Handler {
 	get("/x/:ref/replay", s.replayForm)
 	get("/x/:ref/wire", s.wire)
 	get("/t/:ref", s.take)
+	get("/samples/:group", s.sample)
 	get("/x/:ref/item", s.item)
 	get("/x/:ref/image", s.image)
 	get("/x/:ref/request", s.requestBody)
@@ -103,6 +104,7 @@ func (s *server) routes() http.Handler {
 	get("/api/compare", s.apiCompare)
 	get("/api/calls", s.apiCalls)
 	get("/api/stats", s.apiStats)
+	get("/api/samples/:group", s.apiSample)
 	get("/api/runs", s.apiRuns)
 	get("/api/runs/:ref", s.apiRun)
 	get("/api/exchanges", s.apiList)
@@ -113,5 +115,6 @@ func (s *server) routes() http.Handler {
 	g.POST("/r/:ref/marks", s.changes(maxForm), s.setMarks)
 	g.POST("/x/:ref/replay", s.changes(maxEdits), s.replayPost)
 	g.POST("/t/:ref/stop", s.changes(maxForm), s.stopTake)
+	g.POST("/samples/:group/stop", s.changes(maxForm), s.stopSample)
 	return g
 }

@@ -29,6 +29,7 @@ type takePage struct {
 	Why     string
 	Refresh string
 	Compare string
+	Sample  string // where the sample is that it belongs to, "" if it stands alone
 }
 
 // takeStep is a step of a take: its answer in short.
@@ -66,6 +67,9 @@ func (s *server) take(c *gin.Context) {
 	}
 	p := &takePage{layout: layout{Title: "t" + strconv.FormatInt(t.N, 10)}, T: t, Ref: "t" + strconv.FormatInt(t.N, 10), Form: s.writable(c), Results: map[string]int{}}
 	p.Ended, p.Why, p.Ours = t.StopReason != transcript.StopNone, stopWords[t.StopReason], s.takes.plays(t.N)
+	if t.Group != "" {
+		p.Sample = sampleURL(t.Group)
+	}
 	if p.Origin, err = s.reader.Exchange(ctx, t.Origin); err != nil && !errors.Is(err, transcript.ErrNotFound) {
 		s.failed(c, err)
 		return

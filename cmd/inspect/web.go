@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/retake-debugger/retake/cmd/internal/workspace"
 	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/replay/tool"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/web"
 )
@@ -18,15 +20,22 @@ import (
 func newWeb(a *app) *cobra.Command {
 	var listen, token string
 	var hosts []string
+	var tools sourceFlags
 	c := &cobra.Command{
 		Use:   "web",
 		Short: "Serve the viewer for this database",
+		Long: `web serves the pages. Replays that a page begins get tool results from the
+recording or from a model that plays the tool. No tool runs unless --tool-exec,
+--tool-http or --tool-mcp names it here: then a page may choose it.`,
 		Example: `  inspect web
   inspect --db run.db web --listen 127.0.0.1:0`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := workspace.CheckListen(listen, token); err != nil {
 				return usageError{err}
+			}
+			if err := tools.check(); err != nil {
+				return err
 			}
 			prices, err := a.prices()
 			if err != nil {
@@ -39,6 +48,9 @@ func newWeb(a *app) *cobra.Command {
 				return err
 			}
 			defer done()
+			if o.Replaying != nil {
+				o.Replaying.Tools = tools.forPages()
+			}
 			l, err := workspace.Listen(listen)
 			if err != nil {
 				return fmt.Errorf("%w; --listen takes another address", err)
@@ -57,6 +69,7 @@ func newWeb(a *app) *cobra.Command {
 	}
 	c.Flags().StringVar(&listen, "listen", "127.0.0.1:7778", "address of the viewer")
 	c.Flags().StringVar(&token, "token", "", "token that readers must give; needed off loopback")
+	tools.addTools(c.Flags())
 	c.Flags().StringArrayVar(&hosts, "allow-host", nil, "accept this Host header too (repeatable)")
 	return c
 }
@@ -84,4 +97,36 @@ func (a *app) openForWeb(ctx context.Context, o *web.Options) (done func(), err 
 		w.Close(context.WithoutCancel(ctx))
 		db.Close()
 	}, nil
+}
+
+// forPages gives what really runs as pages may choose it.
+func (f *sourceFlags) forPages() []web.Tool {
+	var list []web.Tool
+	add := func(name string, open func(context.Context) (replay.Source, func(), error)) {
+		list = append(list, web.Tool{Name: name, Open: open})
+	}
+	nothing := func() {}
+	for _, s := range f.exec {
+		name, command, _ := strings.Cut(s, "=")
+		add("exec "+name, func(context.Context) (replay.Source, func(), error) {
+			return &tool.Exec{Name: name, Command: command, Timeout: f.timeout}, nothing, nil
+		})
+	}
+	for _, s := range f.http {
+		name, target, _ := strings.Cut(s, "=")
+		add("http "+name, func(context.Context) (replay.Source, func(), error) {
+			return &tool.HTTP{Name: name, URL: target, Timeout: f.timeout}, nothing, nil
+		})
+	}
+	for _, command := range f.mcp {
+		add("mcp "+command, func(ctx context.Context) (replay.Source, func(), error) {
+			m, err := tool.StartMCP(ctx, command)
+			if err != nil {
+				return nil, nil, err
+			}
+			m.Timeout = f.timeout
+			return m, func() { _ = m.Close() }, nil // the take is over
+		})
+	}
+	return list
 }

@@ -1,0 +1,142 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+const (
+	usualSteps    = 20
+	mostSteps     = 500
+	longestAmount = 30 // how long an amount may be written
+	usualRetries  = 4
+)
+
+// howPlayed is what a form says of where results come from, and when a take ends.
+type howPlayed struct {
+	Results   string // one of the constants below
+	Simulate  string // the model that plays tools
+	Tools     []toolChoice
+	MaxSteps  int
+	MaxTokens string // as they were typed; "" for none
+	MaxCost   string
+	Timeout   string
+
+	limits replay.Limits
+}
+
+// toolChoice is a tool that this program was started with.
+type toolChoice struct {
+	Name string
+	On   bool
+
+	tool Tool
+}
+
+// Where results come from that nobody edited.
+const (
+	resultsRecorded  = "recorded"           // the recording, as far as it fits
+	resultsBoth      = "recorded-simulated" // the same, and a model where it does not
+	resultsSimulated = "simulated"          // a model alone
+	resultsStop      = "stop"               // nowhere: the take stops at the first call
+)
+
+func (s *server) newHowPlayed() howPlayed {
+	h := howPlayed{Results: resultsRecorded, MaxSteps: usualSteps}
+	for _, t := range s.replaying.Tools {
+		h.Tools = append(h.Tools, toolChoice{Name: t.Name, tool: t})
+	}
+	return h
+}
+
+// read takes the form's answers over. It tells what is wrong with them.
+func (h *howPlayed) read(c *gin.Context) string {
+	switch r := c.PostForm("results"); r {
+	case resultsBoth, resultsSimulated, resultsStop:
+		h.Results = r
+	}
+	h.Simulate = strings.TrimSpace(c.PostForm("simulate"))
+	for i := range h.Tools {
+		h.Tools[i].On = c.PostForm("tool."+strconv.Itoa(i)) != ""
+	}
+	if h.simulates() && h.Simulate == "" {
+		return "Name the model that plays the tools."
+	}
+	if n, err := strconv.Atoi(c.PostForm("max_steps")); err == nil && n > 0 {
+		h.MaxSteps = min(n, mostSteps)
+	}
+	h.MaxTokens, h.MaxCost, h.Timeout = strings.TrimSpace(c.PostForm("max_tokens")), strings.TrimSpace(c.PostForm("max_cost")), strings.TrimSpace(c.PostForm("timeout"))
+	var wrong string
+	h.limits, wrong = h.readLimits()
+	return wrong
+}
+
+func (h *howPlayed) readLimits() (replay.Limits, string) {
+	l := replay.Limits{Steps: h.MaxSteps}
+	if h.MaxTokens != "" {
+		n, err := strconv.ParseInt(h.MaxTokens, 10, 64)
+		if err != nil || n < 1 {
+			return l, "Tokens are a number, such as 200000."
+		}
+		l.Tokens = n
+	}
+	if h.MaxCost != "" {
+		usd, ok := new(big.Rat).SetString(h.MaxCost)
+		if !ok || strings.Trim(h.MaxCost, "0123456789.") != "" || len(h.MaxCost) > longestAmount {
+			return l, "A cost is an amount in USD, such as 0.50."
+		}
+		l.Cost = usd
+	}
+	if h.Timeout != "" {
+		d, err := time.ParseDuration(h.Timeout)
+		if err != nil || d <= 0 {
+			return l, "A time is a number with its unit, such as 90s or 5m."
+		}
+		l.Time = d
+	}
+	return l, ""
+}
+
+func (h *howPlayed) simulates() bool {
+	return h.Results == resultsBoth || h.Results == resultsSimulated
+}
+
+// sources makes the chain of sources of one take. edits are of results that come
+// later than its first request, used the calls that got theirs from the tape already.
+func (h *howPlayed) sources(ctx context.Context, tape *replay.Tape, edits []transcript.Edit, used []*replay.Call) ([]replay.Source, func(), error) {
+	edited, recorded := tape.Player(edits, used)
+	list := []replay.Source{edited}
+	if h.Results == resultsRecorded || h.Results == resultsBoth {
+		list = append(list, recorded)
+	}
+	var ends []func()
+	done := func() {
+		for _, end := range ends {
+			end()
+		}
+	}
+	for i := range h.Tools {
+		if !h.Tools[i].On {
+			continue
+		}
+		source, end, err := h.Tools[i].tool.Open(ctx)
+		if err != nil {
+			done()
+			return nil, nil, fmt.Errorf("start %s: %w", h.Tools[i].Name, err)
+		}
+		list, ends = append(list, source), append(ends, end)
+	}
+	if h.simulates() {
+		list = append(list, &replay.Simulated{Model: h.Simulate, Tape: tape})
+	}
+	return list, done, nil
+}

@@ -1,0 +1,167 @@
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// read takes the form's answers over into the page, and gives the edits.
+func (p *replayPage) read(c *gin.Context, results []transcript.Item) []transcript.Edit {
+	p.readMode(c)
+	var edits []transcript.Edit
+	for i := range p.Results {
+		f := &p.Results[i]
+		number := strconv.Itoa(i)
+		if c.PostForm("id."+number) != f.CallID {
+			continue
+		}
+		if args, ok := c.GetPostForm("args." + number); ok && f.HasCall {
+			if args, changed := typed(f.Arguments, args); changed {
+				if !json.Valid([]byte(args)) {
+					p.Wrong = "The arguments of " + oneLine(f.Name, 60) + " are no JSON."
+				}
+				f.Arguments = args
+				edits = append(edits, transcript.Edit{Op: transcript.SetArgs, CallID: f.CallID, Value: json.RawMessage(args)})
+			}
+		}
+		text, ok := c.GetPostForm("result." + number)
+		if !ok || f.TooLong {
+			continue
+		}
+		if text, f.Changed = typed(results[i].Text, text); f.Changed {
+			f.Text = text
+			edits = append(edits, transcript.Edit{Op: transcript.SetResult, CallID: f.CallID, At: atOf(&results[i]), Text: text})
+		}
+	}
+	return edits
+}
+
+// atOf is where a result without a call id stands: nothing else says which is
+// meant.
+func atOf(it *transcript.Item) string {
+	if it.CallID == "" {
+		return it.At
+	}
+	return ""
+}
+
+// readSettings reads model, system prompt and parameters.
+func (p *replayPage) readSettings(c *gin.Context) []transcript.Edit {
+	var edits []transcript.Edit
+	if model := strings.TrimSpace(c.DefaultPostForm("model", p.Model)); model != "" && model != p.Model {
+		p.Model = model
+		edits = append(edits, transcript.Edit{Op: transcript.SetModel, Text: model})
+	}
+	if system, changed := typed(p.System, c.DefaultPostForm("system", p.System)); changed && p.SystemOf == "" {
+		p.System = system
+		edits = append(edits, transcript.Edit{Op: transcript.SetSystem, Text: system})
+	}
+	p.Params = c.PostForm("params")
+	for line := range strings.Lines(p.Params) {
+		line = strings.TrimSpace(line)
+		name, value, ok := strings.Cut(line, "=")
+		if line == "" {
+			continue
+		}
+		value = strings.TrimSpace(value)
+		if !ok || !json.Valid([]byte(value)) {
+			p.Wrong = "A parameter is NAME=JSON, such as temperature=0 or stop=[\"END\"], one a line."
+			return nil
+		}
+		edits = append(edits, transcript.Edit{Op: transcript.SetParam, Text: strings.TrimSpace(name), Value: json.RawMessage(value)})
+	}
+	return edits
+}
+
+// typed gives what somebody made of a text in a form, and whether it is another
+// one. Forms send every line end as CR LF.
+func typed(was, now string) (string, bool) {
+	now = strings.ReplaceAll(now, "\r\n", "\n")
+	plainWas := strings.ReplaceAll(was, "\r\n", "\n")
+	if now == plainWas {
+		return was, false
+	}
+	if plainWas != was && !strings.Contains(strings.ReplaceAll(was, "\r\n", ""), "\n") {
+		now = strings.ReplaceAll(now, "\n", "\r\n")
+	}
+	return now, true
+}
+
+// readMode reads how far the replay goes, and of a sample what is looked at.
+func (p *replayPage) readMode(c *gin.Context) {
+	if mode := c.PostForm("mode"); mode == modeOnce || mode == modeSample {
+		p.Mode = mode
+	}
+	if n, err := strconv.Atoi(c.PostForm("takes")); err == nil {
+		p.Takes = min(max(n, 1), mostSampled)
+	}
+	if look := c.PostForm("look"); look == lookTool || look == lookText {
+		p.Look = look
+	}
+	p.Tool, p.Text = strings.TrimSpace(c.PostForm("expect_tool")), c.PostForm("expect_text")
+	if wrong := p.How.read(c); wrong != "" {
+		p.Wrong = wrong
+	}
+}
+
+// What a sample looks at.
+const (
+	lookNext = "next" // whether the next answer does what the recorded one did
+	lookTool = "tool" // whether it calls a tool
+	lookText = "text" // whether the last text matches
+)
+
+// look gives what a sample looks at. recorded is the recorded answer.
+func (p *replayPage) look(recorded *transcript.Turn) (replay.Look, error) {
+	switch p.Look {
+	case lookTool:
+		name, arguments, some := strings.Cut(p.Tool, "=")
+		if name == "" {
+			return replay.Look{}, errors.New("the tool that is looked for has no name")
+		}
+		var subset json.RawMessage
+		if some {
+			subset = json.RawMessage(arguments)
+		}
+		return replay.LookForTool(name, subset)
+	case lookText:
+		if p.Text == "" {
+			return replay.Look{}, errors.New("the text that is looked for is empty")
+		}
+		expr, err := regexp.Compile(p.Text)
+		if err != nil {
+			return replay.Look{}, fmt.Errorf("read the expression: %w", err)
+		}
+		return replay.LookForText(expr), nil
+	}
+	return replay.LookAtNext(recorded), nil
+}
+
+// chosen sums up what a form says, so that what is sent is what was shown.
+func chosen(form url.Values) string {
+	h := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(form)) {
+		switch name {
+		case "form", "send", "planned", "force":
+			continue
+		}
+		for _, v := range form[name] {
+			fmt.Fprintf(h, "%q=%q\n", name, strings.ReplaceAll(v, "\r\n", "\n"))
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)[:12])
+}

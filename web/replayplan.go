@@ -1,0 +1,230 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/retake-debugger/retake/lint"
+	"github.com/retake-debugger/retake/pricing"
+	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// replayPlan is what would be sent.
+type replayPlan struct {
+	Host, Variable string
+	NoKey          string // why the key that is needed is not there
+	Bytes          int
+	Edits          []plannedEdit
+	Besides        []valueDiff    // how the body differs beside the edits
+	Held           bool           // history that the provider holds is put in
+	Found          []lint.Finding // errors that the edit brings
+	Arms           []plannedArm   // of a sample
+	Looks          string         // what it looks at
+	Estimate       replay.Estimate
+	CostUSD        string // of the estimate, "" if it is not known
+	Dropped        []string
+	Chosen         string // sums up what the form says
+	Changed        bool   // it says otherwise than the plan that was to be sent
+}
+
+type plannedArm struct {
+	Name string
+	N    int
+}
+
+// plannedEdit is one change, as it would be sent.
+type plannedEdit struct {
+	Op, CallID, At string
+	Spans          []transcript.Span
+}
+
+// plannedEdits shows edits.
+func plannedEdits(b *budget, edits []transcript.Edit) []plannedEdit {
+	var list []plannedEdit
+	for _, e := range edits {
+		now := e.Text
+		switch {
+		case len(e.Value) > 0:
+			now = string(e.Value)
+		case e.Op == transcript.SetModel: // was is JSON
+			now = strconv.Quote(e.Text)
+		}
+		list = append(list, plannedEdit{strings.ReplaceAll(e.Op, "_", " "), e.CallID, cmp.Or(e.At, e.Text), clip(b, transcript.DiffWords(e.Was, now))})
+	}
+	return list
+}
+
+// prepared is a replay that is ready to be sent, but for its key.
+type prepared struct {
+	req    *replay.Request
+	tape   *replay.Tape
+	how    *howPlayed
+	mode   transcript.TakeMode
+	look   replay.Look // of a sample
+	takes  int         // of each arm
+	arms   []replay.Arm
+	reason string
+}
+
+// fromViewer is why a take was made that a page began.
+const fromViewer = "from the viewer"
+
+// prepare builds what the form asks for. Its errors are for whoever filled it in.
+func (s *server) prepare(ctx context.Context, p *replayPage, e *transcript.Exchange, edits []transcript.Edit) (*prepared, error) {
+	ready := &prepared{how: &p.How, mode: transcript.Continue, takes: 1, reason: fromViewer}
+	var err error
+	if ready.tape, err = replay.ReadTape(ctx, s.reader, e); err != nil {
+		return nil, err
+	}
+	if ready.req, err = replay.Prepare(ctx, s.reader, e, edits); err != nil {
+		return nil, err
+	}
+	if p.Mode == modeOnce {
+		ready.mode = transcript.Once
+		return ready, nil
+	}
+	if err := ready.req.StandAlone(ctx, s.reader); err != nil {
+		return nil, err
+	}
+	if p.Mode == modeSample {
+		err = s.prepareArms(ctx, p, ready, e, edits)
+	}
+	return ready, err
+}
+
+// prepareArms makes the arms of a sample: the edited request, and the one as it was
+// recorded.
+func (s *server) prepareArms(ctx context.Context, p *replayPage, ready *prepared, e *transcript.Exchange, edits []transcript.Edit) error {
+	if len(edits) == 0 {
+		return errors.New("nothing is changed: a sample holds an edit against the recorded request, so change something first")
+	}
+	recorded, err := replay.RecordedAnswer(ctx, s.reader, e)
+	if err != nil {
+		return err
+	}
+	if ready.look, err = p.look(recorded); err != nil {
+		return err
+	}
+	ready.mode, ready.takes = ready.look.Mode, p.Takes
+	for _, arm := range []struct {
+		name  string
+		edits []transcript.Edit
+	}{{"edited", edits}, {"control", nil}} {
+		req, err := replay.Prepare(ctx, s.reader, e, arm.edits)
+		if err == nil && ready.req.Held { // the control has to differ in the edit alone
+			err = req.Whole(ctx, s.reader)
+		}
+		if err != nil {
+			return err
+		}
+		ready.arms = append(ready.arms, replay.Arm{Name: arm.name, Request: req, Options: ready.options(nil)})
+	}
+	return nil
+}
+
+// requests are all that are sent first.
+func (r *prepared) requests() []*replay.Request {
+	list := []*replay.Request{r.req}
+	for i := range r.arms {
+		list = append(list, r.arms[i].Request)
+	}
+	return list
+}
+
+// options gives the options of a take, with sources of its own.
+func (r *prepared) options(resumed *replay.Resumed, edits ...transcript.Edit) func() (replay.Options, func(), error) {
+	return func() (replay.Options, func(), error) {
+		all, used := edits, []*replay.Call(nil)
+		if resumed != nil {
+			all, used = append(resumed.Edits[:len(resumed.Edits):len(resumed.Edits)], edits...), resumed.Used
+		}
+		sources, done, err := r.how.sources(context.Background(), r.tape, all, used)
+		return replay.Options{Mode: r.mode, Sources: sources, Edits: edits, Limits: r.how.limits, Retries: usualRetries, Reason: r.reason, Resume: resumed}, done, err
+	}
+}
+
+// plan says what would be sent.
+func (s *server) plan(p *replayPage, ready *prepared) (*replayPlan, error) {
+	req := ready.req
+	b := newBudget()
+	plan := &replayPlan{Host: req.Host(), Bytes: len(req.Body), Dropped: req.Dropped, Found: req.NewErrors(), Held: req.Held, Edits: plannedEdits(b, req.Edits)}
+	if !req.Held {
+		plan.Besides = besides(b, req)
+	}
+	for i := range ready.arms {
+		plan.Arms = append(plan.Arms, plannedArm{ready.arms[i].Name, ready.takes})
+	}
+	plan.Looks = ready.look.Name
+	plan.Estimate = ready.estimate(s.prices)
+	if usd := plan.Estimate.USD; usd != nil {
+		plan.CostUSD = "$" + pricing.Rounded(usd)
+	} else if p.How.limits.Cost != nil && !req.Local() {
+		return nil, errors.New("the price of the model is not known, so that a limit on cost could not be kept to; set one on tokens instead")
+	}
+	_, plan.Variable, plan.NoKey = s.keyOf(req)
+	return plan, nil
+}
+
+// estimate tells what all takes together are likely to use.
+func (r *prepared) estimate(prices *pricing.Table) replay.Estimate {
+	if r.arms == nil {
+		return r.tape.Estimate(r.req, r.mode, r.how.limits.Steps, prices)
+	}
+	sum, n := replay.Estimate{USD: new(big.Rat)}, int64(r.takes)
+	for i := range r.arms {
+		e := r.tape.Estimate(r.arms[i].Request, r.mode, r.how.limits.Steps, prices)
+		sum.Requests, sum.Input, sum.Output, sum.Guessed = sum.Requests+r.takes*e.Requests, sum.Input+n*e.Input, sum.Output+n*e.Output, sum.Guessed || e.Guessed
+		switch {
+		case e.USD == nil:
+			sum.USD = nil
+		case sum.USD != nil:
+			sum.USD.Add(sum.USD, new(big.Rat).Mul(e.USD, new(big.Rat).SetInt64(n)))
+		}
+	}
+	return sum
+}
+
+// mostBesides bounds how many further differences a plan lists.
+const mostBesides = 40
+
+// besides lists where the body differs from the recorded one and no edit says so.
+func besides(b *budget, req *replay.Request) []valueDiff {
+	diff, ok := transcript.DiffJSON(req.Recorded, req.Body)
+	if !ok {
+		return nil
+	}
+	var list []valueDiff
+	for _, d := range diff {
+		if len(list) < mostBesides && !isEdited(req.Edits, d.At) {
+			list = append(list, valueDiff{d.At, clip(b, between(d))})
+		}
+	}
+	return list
+}
+
+func isEdited(edits []transcript.Edit, at string) bool {
+	for i := range edits {
+		e := &edits[i]
+		if e.At != "" && (strings.HasPrefix(at+"/", e.At+"/") || strings.HasPrefix(e.At+"/", at+"/")) || e.Op == transcript.SetModel && at == "/model" || e.Op == transcript.SetParam && at == "/"+e.Text {
+			return true
+		}
+	}
+	return false
+}
+
+// keyOf finds the key that a request needs, or says why there is none.
+func (s *server) keyOf(req *replay.Request) (key, variable, missing string) {
+	variable, key, err := req.Key(s.replaying.Key, "")
+	switch {
+	case errors.Is(err, replay.ErrNoVariable):
+		missing = "The request goes to " + req.Host() + ", for which no key is known or which is not encrypted: inspect replay --key-env names one."
+	case err != nil:
+		missing = "No key: start this program with " + variable + " set."
+	}
+	return key, variable, missing
+}

@@ -82,7 +82,6 @@ func TestSample_WantsAChangeAndSomethingToLookAt(t *testing.T) {
 		"bad cost":   {url.Values{"model": {"other"}, "max_cost": {"1e9"}}, "amount in USD"},
 		"bad tokens": {url.Values{"model": {"other"}, "max_tokens": {"-1"}}, "Tokens are a number"},
 		"bad time":   {url.Values{"model": {"other"}, "timeout": {"soon"}}, "A time is a number"},
-		"no price":   {url.Values{"model": {"other"}, "max_cost": {"1"}}, "price of the model is not known"},
 		"no model":   {url.Values{"model": {"other"}, "results": {"simulated"}}, "Name the model"},
 	} {
 		form := sampleForm(t, h, path)

@@ -12,21 +12,24 @@ func (r *Request) NewErrors() []lint.Finding {
 	if len(r.Edits) == 0 {
 		return nil
 	}
+	return newErrors(judge(r.Origin.Dialect, r.Recorded), judge(r.Speaks(), r.Body))
+}
+
+// newErrors gives the findings that were not there before. What was may have moved.
+func newErrors(before, now []lint.Finding) (found []lint.Finding) {
 	type fault struct{ code, callID string }
 	type place struct{ code, at string }
 	known, places := map[fault]int{}, map[place]bool{}
-	for _, f := range judge(r.Origin.Dialect, r.Recorded) {
+	for _, f := range before {
 		known[fault{f.Code, f.CallID}]++
 		places[place{f.Code, f.At}] = true
 	}
-	errorsNow := judge(r.Speaks(), r.Body)
-	for _, f := range errorsNow {
+	for _, f := range now {
 		if places[place{f.Code, f.At}] {
 			known[fault{f.Code, f.CallID}]--
 		}
 	}
-	var found []lint.Finding
-	for _, f := range errorsNow {
+	for _, f := range now {
 		if places[place{f.Code, f.At}] {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -103,4 +104,54 @@ func ExamplePlayer_Play() {
 	// Output:
 	// weather was edited
 	// t1 answered after 2 steps: It is snowing.
+}
+
+// Of a request the smallest part is sought to which the model still answers that it
+// rains: nothing but the call and its result.
+func ExampleMinimiser() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "replay")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	db, err := store.Open(filepath.Join(dir, "retake.db"), store.Options{})
+	if err != nil {
+		panic(err)
+	}
+	defer db.Close()
+	spool, err := recorder.OpenSpool(filepath.Join(dir, "spool"), recorder.SpoolOptions{})
+	if err != nil {
+		panic(err)
+	}
+	defer spool.Close()
+	model := weatherModel()
+	defer model.Close()
+	recordedWeather(ctx, db, model.URL)
+	last, err := db.Exchange(ctx, "0190a000-0000-7000-8000-000000000001")
+	if err != nil {
+		panic(err)
+	}
+
+	req, err := replay.Prepare(ctx, db, last, nil)
+	if err != nil {
+		panic(err)
+	}
+	minimiser := replay.Minimiser{
+		Player:  &replay.Player{Store: db, Transport: recorder.NewTransport(nil, recorder.Options{Spool: spool}), WithID: recorder.WithID},
+		Request: req,
+		Look:    replay.LookForText(regexp.MustCompile("raining")),
+		Samples: 3,
+	}
+	smallest, err := minimiser.Run(ctx)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("%d of %d items, least: %v\n", smallest.Items.Kept, smallest.Items.Of, smallest.Least)
+	for _, d := range smallest.Decisive {
+		fmt.Println(d.Kind, d.Name, d.At, d.Text)
+	}
+	// Output:
+	// 1 of 2 items, least: true
+	// tool_call weather [/messages/1/tool_calls/0 /messages/2] raining
 }

@@ -30,7 +30,7 @@ type Minimised struct {
 // out by one step stays out. Where the cause is a few of many units it asks about
 // twice their number times the logarithm of n.
 func Minimise(ctx context.Context, n int, shows Shows) (*Minimised, error) {
-	m := &minimiser{shows: shows, seen: map[string]bool{}}
+	m := &reduction{shows: shows, seen: map[string]bool{}}
 	m.Kept = make([]int, n)
 	for i := range m.Kept {
 		m.Kept[i] = i
@@ -48,13 +48,13 @@ func Minimise(ctx context.Context, n int, shows Shows) (*Minimised, error) {
 	return &m.Minimised, err
 }
 
-type minimiser struct {
+type reduction struct {
 	Minimised
 	shows Shows
 	seen  map[string]bool // sets that do not show it
 }
 
-func (m *minimiser) ask(ctx context.Context, kept []int) (bool, error) {
+func (m *reduction) ask(ctx context.Context, kept []int) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
@@ -82,7 +82,7 @@ func setName(kept []int) string {
 }
 
 // reduce leaves out what it can.
-func (m *minimiser) reduce(ctx context.Context) error {
+func (m *reduction) reduce(ctx context.Context) error {
 	if ok, err := m.ask(ctx, nil); err != nil || ok {
 		m.Least = ok
 		if ok {
@@ -115,7 +115,7 @@ func (m *minimiser) reduce(ctx context.Context) error {
 
 // smaller cuts what is kept into parts. 1: it kept one part alone; more: it left out one
 // less than so many; 0: it could leave out none.
-func (m *minimiser) smaller(ctx context.Context, parts int) (int, error) {
+func (m *reduction) smaller(ctx context.Context, parts int) (int, error) {
 	cut := func(i int) int { return i * len(m.Kept) / parts }
 	if parts == 2 {
 		// A part alone; the rest without it is the other part.
@@ -138,7 +138,10 @@ func (m *minimiser) smaller(ctx context.Context, parts int) (int, error) {
 	}
 	gone := 0
 	for _, part := range bounds {
-		rest := slices.DeleteFunc(slices.Clone(m.Kept), func(unit int) bool { return slices.Contains(part, unit) })
+		rest := slices.DeleteFunc(slices.Clone(m.Kept), func(unit int) bool {
+			_, out := slices.BinarySearch(part, unit)
+			return out
+		})
 		if len(rest) == 0 || len(rest) == len(m.Kept) {
 			continue
 		}

@@ -29,24 +29,42 @@ func newAside(c *capture) *aside {
 	return a
 }
 
+// frames makes a stage for frames that save writes.
+func (a *aside) frames() *stage {
+	s := &stage{c: a.c, buffers: &a.c.s.buffers, record: true}
+	s.grow(0)
+	return s
+}
+
 func (a *aside) meta(kind byte, p appender) {
 	if a != nil && !a.dead.Load() {
-		a.write(a.c.meta(nil, kind, p))
+		s := a.frames()
+		s.meta(kind, p)
+		a.save(s)
 	}
 }
 
 func (a *aside) piece(kind byte, p []byte) {
 	if a != nil && len(p) > 0 && !a.dead.Load() {
-		frame := make([]byte, frameHeaderBytes, frameHeaderBytes+len(p)+tailBytes)
-		a.write(a.c.piece(append(frame, p...), 0, kind))
+		s := a.frames()
+		s.copy(kind, p)
+		a.save(s)
 	}
 }
 
-func (a *aside) write(frames []byte) {
+// save writes a stage and drops it.
+func (a *aside) save(s *stage) {
+	if a.write(s.buf) {
+		s.drop()
+	}
+}
+
+// write says false if it stalls: then frames is being read for good.
+func (a *aside) write(frames []byte) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.dead.Load() {
-		return
+		return true
 	}
 	region := a.watch.enter(a.c.s.dog.stall)
 	go func() {
@@ -59,17 +77,27 @@ func (a *aside) write(frames []byte) {
 	}()
 	select {
 	case <-a.done:
+		return true
 	case <-a.stalled:
+		return false
 	}
 }
 
 // end ends the exchange, once.
-func (a *aside) end(e *ending) {
+func (a *aside) end(e *ending) { a.last(0, nil, e) }
+
+// last ends the exchange, once, with a last piece before.
+func (a *aside) last(kind byte, p []byte, e *ending) {
 	if a == nil {
 		return
 	}
 	a.over.Do(func() {
-		a.meta(frameEnd, e)
+		if !a.dead.Load() {
+			s := a.frames()
+			s.copy(kind, p)
+			s.meta(frameEnd, e)
+			a.save(s)
+		}
 		a.c.s.dog.remove(&a.watch)
 		a.c.close(e)
 	})

@@ -35,6 +35,8 @@ type Spool struct {
 	written  atomic.Int64 // bytes, since the spool was opened
 	complain func(what string, err error)
 	blocks   blockPool
+	buffers  bufferPool   // of asides
+	held     atomic.Int64 // bytes in buffers of memoryBodies
 
 	folderMu  sync.Mutex // held while folders and lanes are made
 	lanesMade int

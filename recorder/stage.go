@@ -73,6 +73,14 @@ func (s *stage) piece(kind byte, n int) []byte {
 	return p
 }
 
+// copy makes a frame of p, if there is anything in it.
+func (s *stage) copy(kind byte, p []byte) {
+	if len(p) > 0 {
+		s.grow(int64(len(p)))
+		s.piece(kind, copy(s.room(), p))
+	}
+}
+
 // write writes what waits, inside a watch that lets others go on. It says false
 // if they have: then the stage is theirs.
 func (s *stage) write(w *watch) bool {

@@ -38,26 +38,24 @@ func (t *recordingTransport) RoundTrip(r *http.Request) (*http.Response, error) 
 	a := newAside(c)
 	b := t.opts.begin(r.Context(), c, r)
 	b.URL, b.Upstream = r.URL.String(), r.URL.Host
-	a.meta(frameBegin, b)
-	out, sent := r, &sentBody{ReadCloser: r.Body, a: a, r: r}
-	if r.Body != nil && r.Body != http.NoBody {
-		out = r.Clone(r.Context())
-		out.Header, out.Trailer = r.Header, r.Trailer
+	out, sent := *r, (*sentBody)(nil) // a second reading of the body, for a retry of the transport's own, is not recorded
+	if body := a.takeBody(b, r); body != nil {
+		out.Body = body
+	} else if a.meta(frameBegin, b); r.Body != nil && r.Body != http.NoBody {
+		sent = &sentBody{ReadCloser: r.Body, a: a, r: r}
 		out.Body = sent
-		if r.GetBody != nil {
-			// A second reading for a retry of the transport's own is not recorded twice.
-			out.GetBody = r.GetBody
-		}
 	} else {
 		a.meta(frameRequestEnd, &ending{})
 	}
-	resp, err := t.base.RoundTrip(out)
+	resp, err := t.base.RoundTrip(&out)
 	if err != nil {
 		e := &ending{Outcome: transcript.UpstreamReset, Error: upstreamFailure(err)}
 		if r.Context().Err() != nil {
 			e = &ending{Outcome: transcript.ClientDisconnect}
 		}
-		sent.keep()
+		if sent != nil {
+			sent.keep()
+		}
 		a.end(e)
 		return nil, err
 	}
@@ -121,15 +119,15 @@ type receivedBody struct {
 
 func (b *receivedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	b.a.piece(frameResponse, p[:n])
 	switch {
 	case err == nil:
+		b.a.piece(frameResponse, p[:n])
 	case err == io.EOF:
-		b.a.end(&ending{Outcome: transcript.OK, Trailer: b.resp.Trailer})
+		b.a.last(frameResponse, p[:n], &ending{Outcome: transcript.OK, Trailer: b.resp.Trailer})
 	case b.ctx.Err() != nil || errors.Is(err, http.ErrBodyReadAfterClose):
-		b.a.end(&ending{Outcome: transcript.ClientDisconnect})
+		b.a.last(frameResponse, p[:n], &ending{Outcome: transcript.ClientDisconnect})
 	default:
-		b.a.end(&ending{Outcome: transcript.UpstreamReset, Error: upstreamFailure(err)})
+		b.a.last(frameResponse, p[:n], &ending{Outcome: transcript.UpstreamReset, Error: upstreamFailure(err)})
 	}
 	return n, err
 }

@@ -300,7 +300,9 @@ func screenshotsOfReplays(t *testing.T, folder string) {
 	form.Set("simulate", "weather-1")
 	sample := confirm(t, h, path, form).Header().Get("Location")
 	awaitSample(t, h, sample)
-	screenshots(b, folder, "/x/3/replay", "/t/1", sample)
+	confirm(t, h, path, url.Values{"form": form["form"], "results": {"stop"}})
+	awaitTake(t, db, 10)
+	screenshots(b, folder, "/x/3/replay", "/t/1", "/t/10", sample)
 	b.open(path)
 	b.do(chromedp.SetValue(chromedp.CSS("#t-0"), "very cold"), chromedp.Click(chromedp.CSS("input[value=sample]")),
 		chromedp.Click(chromedp.CSS("form[action*=replay] > p:last-child button")), chromedp.WaitReady(chromedp.CSS("#plan")))

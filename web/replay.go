@@ -224,7 +224,7 @@ func (s *server) send(ctx context.Context, p *replayPage, ready *prepared) (stri
 		id, err := s.takes.sample(ctx, s, ready)
 		return sampleURL(id), err
 	}
-	o, done, err := ready.options(nil)()
+	o, done, err := ready.options()()
 	if err != nil {
 		return "", err
 	}

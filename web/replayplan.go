@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -69,6 +70,8 @@ type prepared struct {
 	takes  int         // of each arm
 	arms   []replay.Arm
 	reason string
+	// resumed is the take that is gone on with, nil for none.
+	resumed *replay.Resumed
 }
 
 // fromViewer is why a take was made that a page began.
@@ -122,7 +125,7 @@ func (s *server) prepareArms(ctx context.Context, p *replayPage, ready *prepared
 		if err != nil {
 			return err
 		}
-		ready.arms = append(ready.arms, replay.Arm{Name: arm.name, Request: req, Options: ready.options(nil)})
+		ready.arms = append(ready.arms, replay.Arm{Name: arm.name, Request: req, Options: ready.options()})
 	}
 	return nil
 }
@@ -137,14 +140,15 @@ func (r *prepared) requests() []*replay.Request {
 }
 
 // options gives the options of a take, with sources of its own.
-func (r *prepared) options(resumed *replay.Resumed, edits ...transcript.Edit) func() (replay.Options, func(), error) {
+// edits are of results that come later than its first request.
+func (r *prepared) options(edits ...transcript.Edit) func() (replay.Options, func(), error) {
 	return func() (replay.Options, func(), error) {
 		all, used := edits, []*replay.Call(nil)
-		if resumed != nil {
-			all, used = append(resumed.Edits[:len(resumed.Edits):len(resumed.Edits)], edits...), resumed.Used
+		if r.resumed != nil {
+			all, used = append(slices.Clone(r.resumed.Edits), edits...), r.resumed.Used
 		}
 		sources, done, err := r.how.sources(context.Background(), r.tape, all, used)
-		return replay.Options{Mode: r.mode, Sources: sources, Edits: edits, Limits: r.how.limits, Retries: usualRetries, Reason: r.reason, Resume: resumed}, done, err
+		return replay.Options{Mode: r.mode, Sources: sources, Edits: edits, Limits: r.how.limits, Retries: usualRetries, Reason: r.reason, Resume: r.resumed}, done, err
 	}
 }
 

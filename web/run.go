@@ -106,6 +106,7 @@ type subAgent struct {
 // branchView is a branch where it leaves an agent.
 type branchView struct {
 	Title string
+	Take  string // reference of the take that it is, "" if it is none
 	Steps []stepView
 	Href  string
 }

@@ -115,6 +115,7 @@ func (s *server) routes() http.Handler {
 	g.POST("/r/:ref/marks", s.changes(maxForm), s.setMarks)
 	g.POST("/x/:ref/replay", s.changes(maxEdits), s.replayPost)
 	g.POST("/t/:ref/stop", s.changes(maxForm), s.stopTake)
+	g.POST("/t/:ref/resume", s.changes(maxEdits), s.resumeTake)
 	g.POST("/samples/:group/stop", s.changes(maxForm), s.stopSample)
 	return g
 }

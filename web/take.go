@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -29,6 +31,10 @@ type takePage struct {
 	Why     string
 	Refresh string
 	Compare string
+	D       *diffView // against the original, when it has ended
+	Parent  string    // the take that it goes on from, "" for none
+	Later   []string  // takes that go on from it
+	Resume  *resumeView
 	Sample  string // where the sample is that it belongs to, "" if it stands alone
 }
 
@@ -51,7 +57,7 @@ type takeCall struct {
 // stopWords say in a sentence why a take sent no further request.
 var stopWords = map[transcript.StopReason]string{
 	transcript.StopOnce: "It was to send one request.", transcript.StopAnswered: "The model called no tool any more.",
-	transcript.StopOpenCalls: "No recorded result fits a call. inspect replay --resume goes on with one of yours.",
+	transcript.StopOpenCalls: "No source has a result for a call.",
 	transcript.StopOpenAsk:   "The model asks for something that is no tool result.", transcript.StopIncomplete: "The answer was cut short.",
 	transcript.StopFailed: "A request failed or was refused.", transcript.StopSource: "A source of results broke down.",
 	transcript.StopSteps: "It reached its number of steps.", transcript.StopTokens: "It reached its number of tokens.", transcript.StopCost: "It reached its cost.",
@@ -59,13 +65,20 @@ var stopWords = map[transcript.StopReason]string{
 }
 
 func (s *server) take(c *gin.Context) {
-	ctx := c.Request.Context()
 	t, err := s.findTake(c)
 	if err != nil {
 		s.failed(c, err)
 		return
 	}
-	p := &takePage{layout: layout{Title: "t" + strconv.FormatInt(t.N, 10)}, T: t, Ref: "t" + strconv.FormatInt(t.N, 10), Form: s.writable(c), Results: map[string]int{}}
+	s.showTake(c, http.StatusOK, t, nil)
+}
+
+// showTake shows a take; wrong is the form to go on with it as it was filled in, nil
+// if it was not.
+func (s *server) showTake(c *gin.Context, status int, t *transcript.Take, wrong *resumeView) {
+	ctx := c.Request.Context()
+	var err error
+	p := &takePage{layout: layout{Title: view.TakeRef(t.N)}, T: t, Ref: view.TakeRef(t.N), Form: s.writable(c), Results: map[string]int{}}
 	p.Ended, p.Why, p.Ours = t.StopReason != transcript.StopNone, stopWords[t.StopReason], s.takes.plays(t.N)
 	if t.Group != "" {
 		p.Sample = sampleURL(t.Group)
@@ -78,7 +91,7 @@ func (s *server) take(c *gin.Context) {
 		if run, err := s.reader.Run(ctx, p.Origin.Link.Run); err == nil {
 			p.Run = view.RunRef(run.N)
 		}
-		p.Compare = compareURL(view.Ref(p.Origin.N), p.Ref)
+		p.Compare = compareURL(s.original(ctx, p), p.Ref)
 	}
 	if err := p.fill(c, s); err != nil {
 		s.failed(c, err)
@@ -92,8 +105,57 @@ func (s *server) take(c *gin.Context) {
 	// What was sent may be taken in a little later than the take has ended.
 	if !p.Ended && p.Ours || len(p.Steps) < len(t.Steps) {
 		p.Live, p.Refresh = true, refreshURL(c, seen)
+	} else if err := s.afterTake(c, p); err != nil {
+		s.failed(c, err)
+		return
 	}
-	s.show(c, http.StatusOK, "take-page", p)
+	if wrong != nil {
+		p.Resume = wrong
+	}
+	s.show(c, status, "take-page", p)
+}
+
+// original is what a take is held against: what was recorded from where it left on,
+// as far as the take was to go.
+func (s *server) original(ctx context.Context, p *takePage) string {
+	if p.T.Mode != transcript.Once {
+		if tape, err := replay.ReadTape(ctx, s.reader, p.Origin); err == nil {
+			line := tape.Line()
+			return view.Ref(line[len(line)-1].N)
+		}
+	}
+	return view.Ref(p.Origin.N)
+}
+
+// afterTake adds what can be said and done of a take that goes on no more.
+func (s *server) afterTake(c *gin.Context, p *takePage) error {
+	ctx := c.Request.Context()
+	takes, err := s.reader.Takes(ctx, p.T.Origin)
+	if err != nil && !errors.Is(err, transcript.ErrDamaged) {
+		return err
+	}
+	for i := range takes {
+		switch t := &takes[i]; {
+		case t.ID == p.T.Parent:
+			p.Parent = view.TakeRef(t.N)
+		case t.Parent == p.T.ID:
+			p.Later = append(p.Later, view.TakeRef(t.N))
+		}
+	}
+	if p.Origin != nil && len(p.Steps) > 0 {
+		d, err := s.diff(c, []string{s.original(ctx, p), p.Ref})
+		if err != nil {
+			s.log.Error("compare take", "take", p.Ref, "error", err)
+		} else {
+			if p.D = newDiffView(d, 0); p.D.Left > 0 {
+				p.D.More = p.Compare
+			}
+		}
+	}
+	if p.Ended && s.canReplay() && !p.Ours {
+		p.Resume, _, err = s.newResume(ctx, p.T)
+	}
+	return err
 }
 
 func (s *server) findTake(c *gin.Context) (*transcript.Take, error) {

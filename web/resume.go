@@ -1,0 +1,153 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/retake-debugger/retake/pricing"
+	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// resumeView is the form with which a take goes on that stopped.
+type resumeView struct {
+	N        int64
+	Form     string
+	Calls    []openCall // that wait for a result; none if the last request is sent again
+	How      howPlayed
+	Host     string
+	NoKey    string
+	Estimate replay.Estimate
+	CostUSD  string
+	Wrong    string
+}
+
+// openCall is a call of a take that has no result.
+type openCall struct {
+	Name, CallID string
+	Arguments    value
+	Text         string // its result, as it was typed
+	IsError      bool
+	Empty        bool // the result is the empty text
+}
+
+// canGoOn tells whether a take that stopped for that reason can go on.
+func canGoOn(stop transcript.StopReason) bool {
+	switch stop {
+	case transcript.StopOnce, transcript.StopAnswered, transcript.StopOpenAsk, transcript.StopNone:
+		return false
+	}
+	return true
+}
+
+// newResume makes the form for a take, nil if it cannot go on.
+func (s *server) newResume(ctx context.Context, t *transcript.Take) (*resumeView, *prepared, error) {
+	if !canGoOn(t.StopReason) || t.Last() == "" {
+		return nil, nil, nil
+	}
+	req, resumed, err := replay.Resume(ctx, s.reader, t)
+	switch {
+	case errors.Is(err, replay.ErrFinished), errors.Is(err, transcript.ErrNotFound), errors.Is(err, transcript.ErrDamaged):
+		return nil, nil, nil
+	case err != nil:
+		return &resumeView{N: t.N, Wrong: sentence(err), NoKey: "It cannot go on."}, nil, nil
+	}
+	v := &resumeView{N: t.N, Form: s.guard.form, How: s.newHowPlayed(), Host: req.Host()}
+	ready := &prepared{req: req, how: &v.How, mode: transcript.Continue, takes: 1, reason: fromViewer, resumed: resumed}
+	if ready.tape, err = replay.ReadTape(ctx, s.reader, req.Origin); err != nil {
+		return nil, nil, err
+	}
+	b := newBudget()
+	for _, c := range resumed.Calls {
+		v.Calls = append(v.Calls, openCall{Name: c.Name, CallID: c.CallID, Arguments: b.data(c.ArgumentsRaw, "", open)})
+	}
+	v.estimate(s, ready)
+	_, _, v.NoKey = s.keyOf(req)
+	return v, ready, nil
+}
+
+func (v *resumeView) estimate(s *server, ready *prepared) {
+	if v.Estimate = ready.estimate(s.prices); v.Estimate.USD != nil {
+		v.CostUSD = "$" + pricing.Rounded(v.Estimate.USD)
+	}
+}
+
+// read takes the form's answers over, and gives the results that were typed.
+func (v *resumeView) read(c *gin.Context) []transcript.Edit {
+	var edits []transcript.Edit
+	for i := range v.Calls {
+		call := &v.Calls[i]
+		number := strconv.Itoa(i)
+		if call.CallID == "" || c.PostForm("id."+number) != call.CallID {
+			continue
+		}
+		call.Text = strings.ReplaceAll(c.PostForm("result."+number), "\r\n", "\n")
+		call.IsError, call.Empty = c.PostForm("error."+number) != "", c.PostForm("empty."+number) != ""
+		switch {
+		case call.Empty && call.Text != "":
+			v.Wrong = "A result that is typed is not nothing: " + oneLine(call.Name, 60) + " has both."
+		case call.Empty || call.Text != "":
+			edits = append(edits, transcript.Edit{Op: transcript.SetResult, CallID: call.CallID, Text: call.Text, IsError: &call.IsError})
+		}
+	}
+	if wrong := v.How.read(c); wrong != "" {
+		v.Wrong = wrong
+	}
+	return edits
+}
+
+// resumeTake goes on with a take, as a take of its own.
+func (s *server) resumeTake(c *gin.Context) {
+	ctx := c.Request.Context()
+	t, err := s.findTake(c)
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	if !s.canReplay() {
+		s.fail(c, http.StatusForbidden, "This viewer only shows.")
+		return
+	}
+	v, ready, err := s.newResume(ctx, t)
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	if ready == nil || v.NoKey != "" {
+		s.fail(c, http.StatusConflict, "This take cannot go on.")
+		return
+	}
+	edits := v.read(c)
+	if v.Wrong == "" {
+		to, err := s.goOn(ctx, ready, edits)
+		if err == nil {
+			c.Redirect(http.StatusSeeOther, to)
+			return
+		}
+		if v.Wrong = sentence(err); errors.Is(err, replay.ErrOpenCalls) {
+			v.Wrong = "A call has no result yet: " + oneLine(err.Error(), 200) + ". Type it, or choose a source."
+		}
+	}
+	s.showTake(c, http.StatusUnprocessableEntity, t, v)
+}
+
+// goOn begins the take that goes on from another one.
+func (s *server) goOn(ctx context.Context, ready *prepared, edits []transcript.Edit) (string, error) {
+	key, _, _ := s.keyOf(ready.req)
+	if key != "" {
+		if err := ready.req.SetKey(key); err != nil {
+			return "", err
+		}
+	}
+	o, done, err := ready.options(edits...)()
+	if err != nil {
+		return "", err
+	}
+	n, err := s.takes.start(ctx, s, ready.req, o, done)
+	return takeURL(n), err
+}

@@ -158,3 +158,13 @@ func (r *Run) StatesOf(exchange string, most int) []string {
 	}
 	return list
 }
+
+// HasError tells whether a call of an answer failed or has no result.
+func (r *Run) HasError(exchange string) bool {
+	for _, p := range r.byExchange[exchange] {
+		if p.IsError || p.State == transcript.Unanswered {
+			return true
+		}
+	}
+	return false
+}

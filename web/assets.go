@@ -4,8 +4,10 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"maps"
 	"net/http"
 	"path"
+	"slices"
 
 	"github.com/gin-gonic/gin"
 )
@@ -43,17 +45,31 @@ func readAssets() map[string]asset {
 	return assets
 }
 
+// assetURL names all files by one version, so that what a script imports by a
+// relative address has that version too.
 func (s *server) assetURL(name string) string {
-	return "/static/" + name + "?v=" + s.assets[name].version
+	return "/static/" + s.assetVersion + "/" + name
+}
+
+func versionOf(assets map[string]asset) string {
+	h := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(assets)) {
+		h.Write([]byte(assets[name].version))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:6])
 }
 
 func (s *server) asset(c *gin.Context) {
-	a, ok := s.assets[c.Param("name")]
+	name, versioned := c.Param("version"), false
+	if file := c.Param("name"); file != "" {
+		name, versioned = file, name == s.assetVersion
+	}
+	a, ok := s.assets[name]
 	if !ok {
 		s.fail(c, http.StatusNotFound, "There is no such file.")
 		return
 	}
-	if c.Query("v") == a.version {
+	if versioned {
 		c.Header("Cache-Control", "public, max-age=31536000, immutable")
 	}
 	c.Data(http.StatusOK, a.kind, a.content)

@@ -36,7 +36,9 @@ type block struct {
 	Item    *transcript.Item
 	Label   string
 	Text    value
+	Blank   bool   // the text is white space
 	Raw     string // where the item's own JSON is
+	Details string // where all that is known of it is
 	Parts   int    // how much of it is not text
 	Images  []picture
 	Added   int64 // bytes that a client put around what its user said, left out here
@@ -71,6 +73,7 @@ type blocks struct {
 	budget   *budget
 	answered map[transcript.Place]string // a call's place → anchor of its pair
 	prefix   string                      // of the anchors
+	open     bool                        // values are what the page is about
 }
 
 // layOut gives the sections of a transcript, and how many entries of the resent
@@ -218,8 +221,9 @@ func (b *blocks) block(from, n int) block {
 		}
 		return out
 	}
-	out.Raw, out.Parts, out.Images = itemURL(e.Place, "raw"), len(e.Item.Parts), picturesOf(&e.Item, e.Place)
+	out.Raw, out.Details, out.Parts, out.Images = itemURL(e.Place, "raw"), detailsURL(e.Place), len(e.Item.Parts), picturesOf(&e.Item, e.Place)
 	out.Text = b.text(e, out.Section)
+	out.Blank = e.Item.Text != "" && strings.TrimSpace(e.Item.Text) == ""
 	out.Found = worth(e.Findings)
 	return out
 }
@@ -241,7 +245,7 @@ func (b *blocks) text(e *view.Entry, section string) value {
 		how = closed
 	}
 	v := b.budget.value(text, whole, how)
-	if e.Item.Kind == transcript.Reasoning || e.Item.Kind == transcript.System {
+	if !b.open && (e.Item.Kind == transcript.Reasoning || e.Item.Kind == transcript.System) {
 		v.Preview = oneLine(text, 160)
 		v.Folded = v.Preview != text
 	}

@@ -67,7 +67,7 @@ func TestAPI_GivesCosts(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/r/1", "/x/1"} {
-		if page := ask(h, "GET", path).Body.String(); !strings.Contains(page, "<span>$0.") && !strings.Contains(page, "at least $0.") {
+		if page := ask(h, "GET", path).Body.String(); !strings.Contains(page, ">$0.") && !strings.Contains(page, "≥ $0.") {
 			t.Errorf("%s: no cost", path)
 		}
 	}

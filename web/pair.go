@@ -23,6 +23,7 @@ const (
 // pair is a call and its result side by side, or the half that is there.
 type pair struct {
 	Anchor  string
+	Details string // where all that is known of it is
 	State   string
 	CallID  string
 	Name    string
@@ -64,7 +65,7 @@ func (p pair) Loud() bool {
 
 func (b *blocks) pair(i int) pair {
 	e := &b.t.Entries[i]
-	p := pair{Anchor: b.prefix + anchor(i), CallID: e.Item.CallID, Name: e.Item.Name, AlsoIn: e.AlsoIn, Found: worth(e.Findings), Example: e.Example}
+	p := pair{Anchor: b.prefix + anchor(i), Details: detailsURL(e.Place), CallID: e.Item.CallID, Name: e.Item.Name, AlsoIn: e.AlsoIn, Found: worth(e.Findings), Example: e.Example}
 	if e.Item.Kind == transcript.ToolResult {
 		b.lone(&p, e)
 		return p
@@ -83,12 +84,20 @@ func (b *blocks) call(e *view.Entry) *half {
 	if h.Fields = b.budget.fields(e.Item.Arguments, whole); h.Fields != nil {
 		return h
 	}
-	h.Value = b.budget.data(e.Item.ArgumentsRaw, whole, moderate)
+	h.Value = b.budget.data(e.Item.ArgumentsRaw, whole, b.moderate())
 	// A tool may take plain text. What begins like JSON was meant to be it.
 	if raw := strings.TrimSpace(e.Item.ArgumentsRaw); e.Item.Arguments == nil && (strings.HasPrefix(raw, "{") || strings.HasPrefix(raw, "[")) {
 		h.Value.Note = "not valid JSON"
 	}
 	return h
+}
+
+// moderate is how soon the halves of a pair are folded.
+func (b *blocks) moderate() folding {
+	if b.open {
+		return open
+	}
+	return moderate
 }
 
 // result fills in the right side of a call, and says what is wrong with it.
@@ -145,8 +154,8 @@ func (b *blocks) lone(p *pair, e *view.Entry) {
 }
 
 func (b *blocks) resultHalf(it *transcript.Item, place transcript.Place, source string, resent bool) *half {
-	how := moderate
-	if resent {
+	how := b.moderate()
+	if resent && !b.open {
 		how = closed
 	}
 	return &half{

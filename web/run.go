@@ -15,11 +15,10 @@ import (
 
 // How much of a run one page holds.
 const (
-	stepsShown    = 100  // of the agent that the page is about
-	insideShown   = 150  // of sub-agents and branches, all together
-	sidesShown    = 20   // side calls
-	outlineShown  = 1500 // lines of the outline
-	deepestInside = 6    // agents within agents
+	stepsShown    = 100 // of the agent that the page is about
+	insideShown   = 150 // of sub-agents and branches, all together
+	sidesShown    = 20  // side calls
+	deepestInside = 6   // agents within agents
 )
 
 // runPage is the transcript of a run.
@@ -31,6 +30,8 @@ type runPage struct {
 	Refresh       string     // where the page is asked for again while the run goes on, "" if it has ended
 	Prev, Next    string
 	Outline       []outlineLine
+	Map           *minimap
+	About         aboutRun
 	Agents        []agentView
 	Before, After string // where the steps before and after those on the page are
 	Left          int    // how many come after
@@ -49,16 +50,6 @@ func (p *runPage) OwnName() string {
 		return ""
 	}
 	return p.Run.Name
-}
-
-// outlineLine is one line of the outline: an agent or a step.
-type outlineLine struct {
-	Depth       int
-	Kind        string // "part", "step" or "failed"
-	Href        string
-	Number      int
-	Text, Title string
-	Dots        []string // one for each call, by how it went
 }
 
 // agentView is an agent with the steps that the page shows.
@@ -105,6 +96,7 @@ type subAgent struct {
 
 // branchView is a branch where it leaves an agent.
 type branchView struct {
+	ID    string
 	Title string
 	Take  string // reference of the take that it is, "" if it is none
 	Steps []stepView
@@ -218,7 +210,10 @@ func (p *runPage) fill(b *runBuilder, agent, from int) error {
 	if end := max(from, 0) + stepsShown; end < total {
 		p.After, p.Left = p.at(agent, end), total-end
 	}
-	p.Outline = b.outline(agents, agent)
+	o := outliner{run: p.Run, onPage: b.onPage, about: agent}
+	p.Outline = o.outline(agents)
+	p.Map = newMinimap(o.main)
+	p.About = newAboutRun(p.Run, b.onPage)
 	p.Side = p.Run.Side[:min(len(p.Run.Side), sidesShown)]
 	p.SideLeft = len(p.Run.Side) - len(p.Side)
 	return nil

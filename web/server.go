@@ -39,17 +39,18 @@ type Options struct {
 }
 
 type server struct {
-	reader    transcript.Reader
-	update    func(context.Context, func(transcript.Tx) error) error
-	replaying *Replaying
-	takes     *playing
-	prices    *pricing.Table
-	inFlight  func() []*transcript.Capture
-	log       *slog.Logger
-	now       func() time.Time
-	pages     *template.Template
-	assets    map[string]asset
-	guard     *guard
+	reader       transcript.Reader
+	update       func(context.Context, func(transcript.Tx) error) error
+	replaying    *Replaying
+	takes        *playing
+	prices       *pricing.Table
+	inFlight     func() []*transcript.Capture
+	log          *slog.Logger
+	now          func() time.Time
+	pages        *template.Template
+	assets       map[string]asset
+	assetVersion string
+	guard        *guard
 }
 
 // New gives the handler that serves the pages. What changes something is a POST
@@ -65,6 +66,7 @@ func New(o Options) http.Handler {
 	if s.now == nil {
 		s.now = time.Now
 	}
+	s.assetVersion = versionOf(s.assets)
 	s.pages = parsePages(s)
 	return s.routes()
 }
@@ -92,6 +94,7 @@ func (s *server) routes() http.Handler {
 	get("/t/:ref", s.take)
 	get("/samples/:group", s.sample)
 	get("/x/:ref/item", s.item)
+	get("/x/:ref/details", s.details)
 	get("/x/:ref/image", s.image)
 	get("/x/:ref/request", s.requestBody)
 	get("/x/:ref/response", s.responseBody)
@@ -109,7 +112,8 @@ func (s *server) routes() http.Handler {
 	get("/api/runs/:ref", s.apiRun)
 	get("/api/exchanges", s.apiList)
 	get("/api/exchanges/:ref", s.apiExchange)
-	get("/static/:name", s.asset)
+	get("/static/:version", s.asset) // or a name without a version
+	get("/static/:version/:name", s.asset)
 	get("/login", s.loginForm)
 	g.POST("/login", s.login)
 	g.POST("/r/:ref/marks", s.changes(maxForm), s.setMarks)

@@ -55,7 +55,7 @@ func (b *runBuilder) branches(a *view.Agent, after int) ([]branchView, error) {
 			continue
 		}
 		first := br.Steps[0]
-		v := branchView{Title: fmt.Sprintf("also went on with x%d, %s", first.ExchangeN, steps(len(br.Steps))), Href: "/x/" + strconv.FormatInt(first.ExchangeN, 10)}
+		v := branchView{ID: branchID(br), Title: fmt.Sprintf("also went on with x%d, %s", first.ExchangeN, steps(len(br.Steps))), Href: "/x/" + strconv.FormatInt(first.ExchangeN, 10)}
 		if br.Take != "" {
 			v.Title = fmt.Sprintf("replayed as x%d, of %s, %s", first.ExchangeN, br.Take, steps(len(br.Steps)))
 			v.Take = br.TakeRef
@@ -202,7 +202,7 @@ func notesOf(t *view.Told) []note {
 		add("alarm", "What this step builds on, or a part of it, "+map[string]string{view.Damaged: "is damaged in the database.", view.Pruned: "was pruned."}[t.Lost])
 	}
 	if by := s.Link.By; by != "" && by != transcript.ByHistory && by != transcript.ByAttempt {
-		add("dim by", "by "+strings.ReplaceAll(by, "_", " ")+": "+s.Link.Evidence)
+		add("dim by", strings.TrimSuffix("linked by "+strings.ReplaceAll(by, "_", " ")+": "+s.Link.Evidence, ": "))
 	}
 	for _, turn := range s.Link.Turns() {
 		add("warn", turn)
@@ -269,66 +269,4 @@ func gist(it *transcript.Item) string {
 		return oneLine(it.Name+" "+it.ArgumentsRaw, 200)
 	}
 	return oneLine(it.Text, 200)
-}
-
-// outline lists the steps of agents, with those that their calls started under
-// them. Steps that are not on the page lead to where they are.
-func (b *runBuilder) outline(agents []*view.Agent, about int) []outlineLine {
-	var list []outlineLine
-	place := 0
-	seen := map[string]bool{}
-	var add func(a *view.Agent, depth int)
-	add = func(a *view.Agent, depth int) {
-		if seen[a.ID] || len(list) >= outlineShown {
-			return
-		}
-		seen[a.ID] = true
-		if depth > 0 || len(agents) > 1 || about > 0 {
-			list = append(list, outlineLine{Depth: min(depth, 4), Kind: "part", Href: runURL(b.run.N, a.N, 0), Text: strings.TrimPrefix(a.Ref, b.run.Ref()+"/") + " " + a.Role, Title: headingOf(a)})
-		}
-		for _, s := range a.Steps {
-			if len(list) >= outlineShown {
-				return
-			}
-			href := "#" + stepID(s)
-			if !b.onPage[s.Exchange] {
-				from := 0
-				if depth == 0 {
-					from = place / stepsShown * stepsShown
-				}
-				number := a.N
-				if depth == 0 && about == 0 {
-					number = 0
-				}
-				href = runURL(b.run.N, number, from) + href
-			}
-			list = append(list, b.outlineStep(s, depth, href))
-			if depth == 0 {
-				place++
-			}
-			for _, sub := range b.run.Started(s) {
-				add(sub, depth+1)
-			}
-		}
-	}
-	for _, a := range agents {
-		add(a, 0)
-	}
-	return list
-}
-
-// mostDots bounds how many calls of a step the outline shows.
-const mostDots = 8
-
-func (b *runBuilder) outlineStep(s *view.Step, depth int, href string) outlineLine {
-	line := outlineLine{Depth: min(depth, 4), Kind: "step", Href: href, Number: s.N, Text: strings.Join(s.Tools, " "), Title: strings.Join(s.Tools, ", ")}
-	if line.Text == "" && s.FinishReason != nil {
-		line.Text = *s.FinishReason
-	}
-	line.Text = oneLine(line.Text, 40)
-	if s.Failed() {
-		line.Kind = "failed"
-	}
-	line.Dots = b.run.StatesOf(s.Exchange, mostDots)
-	return line
 }

@@ -34,7 +34,7 @@ func (f folding) limits() (bytes, lines, previewBytes, previewLines int) {
 	case open:
 		return 12_000, 120, 1200, 16
 	case moderate:
-		return 1500, 16, 600, 8
+		return 1200, 12, 600, 8
 	}
 	return 600, 8, 400, 4
 }

@@ -1,0 +1,219 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/retake-debugger/retake/view"
+)
+
+const (
+	outlineShown = 1500 // lines of an outline
+	stepsListed  = 400  // of an agent, one by one; of a longer one those on the page
+	mostDots     = 8    // calls of a step, one by one
+	barWidth     = 40   // of the bars beside a step
+)
+
+// outlineLine is one line of the outline: an agent, a step, a branch or several
+// steps that are on another page.
+type outlineLine struct {
+	Depth       int
+	Kind        string // "part", "step", "failed", "branch" or "pages"
+	Href        string
+	Number      int
+	Text, Title string
+	Dots        []string  // one for each call, by how it went
+	Bar         *shareBar // nil of what is no step
+}
+
+// shareBar tells how much of the largest step's tokens and of the longest one's
+// time a step took.
+type shareBar struct{ Tokens, Time int }
+
+// outliner makes the outline of a run.
+type outliner struct {
+	run    *view.Run
+	onPage map[string]bool // steps that are on the page, by exchange
+	about  int             // the agent that the page is about, 0 for all main ones
+
+	main   []mapStep // of those the page is about, in order
+	list   []outlineLine
+	place  int // of the next step of those in main
+	seen   map[string]bool
+	tokens int64
+	took   float64
+}
+
+// outline lists the steps of agents, with those that their calls started and the
+// branches that leave them under them. Steps that are not on the page lead to
+// where they are.
+func (o *outliner) outline(agents []*view.Agent) []outlineLine {
+	o.seen = map[string]bool{}
+	for _, a := range o.run.Agents {
+		for _, s := range a.Steps {
+			o.tokens, o.took = max(o.tokens, tokensOf(s)), max(o.took, tookOf(s))
+		}
+	}
+	for _, a := range agents {
+		o.agent(a, 0, len(agents) > 1 || o.about > 0)
+	}
+	return o.list
+}
+
+func (o *outliner) isFull() bool { return len(o.list) >= outlineShown }
+
+func (o *outliner) agent(a *view.Agent, depth int, headed bool) {
+	if o.seen[a.ID] || o.isFull() {
+		return
+	}
+	o.seen[a.ID] = true
+	if headed {
+		o.list = append(o.list, outlineLine{Depth: min(depth, 4), Kind: "part", Href: runURL(o.run.N, a.N, 0), Text: strings.TrimPrefix(a.Ref, o.run.Ref()+"/") + " " + a.Role, Title: headingOf(a)})
+	}
+	o.branches(a, 0, depth)
+	for i := 0; i < len(a.Steps); i++ {
+		s := a.Steps[i]
+		if n := o.elsewhere(a.Steps[i:]); n > 1 {
+			o.pages(a, a.Steps[i:i+n], depth)
+			i += n - 1
+			continue
+		}
+		href := o.href(a, s, depth)
+		if depth == 0 {
+			o.main = append(o.main, mapStepOf(o.run, s, href))
+			o.place++
+		}
+		if o.isFull() {
+			continue // the map has all of them
+		}
+		o.list = append(o.list, o.step(s, depth, href))
+		for _, sub := range o.run.Started(s) {
+			o.agent(sub, depth+1, true)
+		}
+		o.branches(a, s.N, depth)
+	}
+}
+
+// href is where a step is: here, or on the page that holds it.
+func (o *outliner) href(a *view.Agent, s *view.Step, depth int) string {
+	here := "#" + stepID(s)
+	if o.onPage[s.Exchange] {
+		return here
+	}
+	if depth > 0 {
+		return runURL(o.run.N, a.N, (s.N-1)/stepsShown*stepsShown) + here
+	}
+	return runURL(o.run.N, o.about, o.place/stepsShown*stepsShown) + here
+}
+
+// elsewhere counts the steps of a long agent from the first one on that are on
+// one page which is not this one.
+func (o *outliner) elsewhere(steps []*view.Step) int {
+	if last := steps[len(steps)-1].N; last <= stepsListed {
+		return 0
+	}
+	page := (steps[0].N - 1) / stepsShown
+	n := 0
+	for n < len(steps) && (steps[n].N-1)/stepsShown == page && !o.onPage[steps[n].Exchange] {
+		n++
+	}
+	return n
+}
+
+// pages puts steps of another page into one line.
+func (o *outliner) pages(a *view.Agent, steps []*view.Step, depth int) {
+	line := outlineLine{Depth: min(depth, 4), Kind: "pages", Href: o.href(a, steps[0], depth), Text: fmt.Sprintf("%d – %d", steps[0].N, steps[len(steps)-1].N)}
+	wrong := 0
+	for _, s := range steps {
+		if depth == 0 {
+			o.main = append(o.main, mapStepOf(o.run, s, o.href(a, s, depth)))
+			o.place++
+		}
+		if s.Failed() || o.run.HasError(s.Exchange) {
+			wrong++
+		}
+	}
+	if wrong > 0 {
+		line.Dots = []string{"error"}
+		line.Text += fmt.Sprintf(" · %d with errors", wrong)
+	}
+	o.list = append(o.list, line)
+}
+
+// branches lists those that leave an agent after a step.
+func (o *outliner) branches(a *view.Agent, after, depth int) {
+	for _, b := range a.Branches {
+		if b.From != after || o.isFull() {
+			continue
+		}
+		line := outlineLine{Depth: min(depth+1, 4), Kind: "branch", Text: "↱ also " + view.Ref(b.Steps[0].ExchangeN)}
+		if b.TakeRef != "" {
+			line.Text = "↱ replay " + b.TakeRef
+		}
+		line.Text += " · " + steps(len(b.Steps))
+		line.Href = exchangeURL(b.Steps[0].ExchangeN)
+		if after == 0 && len(a.Steps) > 0 && o.onPage[a.Steps[0].Exchange] || after > 0 && o.onPage[a.Steps[after-1].Exchange] {
+			line.Href = "#" + branchID(b)
+		}
+		o.list = append(o.list, line)
+	}
+}
+
+// branchID is that of the take which sent it, if one did.
+func branchID(b *view.Branch) string {
+	if b.TakeRef != "" {
+		return b.TakeRef
+	}
+	return fmt.Sprintf("b%d", b.Steps[0].ExchangeN)
+}
+
+func (o *outliner) step(s *view.Step, depth int, href string) outlineLine {
+	line := outlineLine{Depth: min(depth, 4), Kind: "step", Href: href, Number: s.N, Text: strings.Join(s.Tools, " ")}
+	if line.Text == "" && s.FinishReason != nil {
+		line.Text = *s.FinishReason
+	}
+	line.Text = oneLine(line.Text, 40)
+	if s.Failed() {
+		line.Kind = "failed"
+	}
+	line.Dots = o.run.StatesOf(s.Exchange, mostDots)
+	line.Title = strings.TrimSuffix(strings.Join(s.Tools, ", ")+"\n"+figuresOf(s), "\n")
+	line.Bar = &shareBar{Tokens: shareOf(float64(tokensOf(s)), float64(o.tokens)), Time: shareOf(tookOf(s), o.took)}
+	return line
+}
+
+func shareOf(v, most float64) int {
+	if most <= 0 || v <= 0 {
+		return 0
+	}
+	return max(1, int(v/most*barWidth))
+}
+
+// figuresOf says in words what the bars of a step show.
+func figuresOf(s *view.Step) string {
+	var list []string
+	if s.Usage != nil {
+		list = append(list, count(s.Usage.InputTotal)+" tokens in, "+count(s.Usage.Output)+" out")
+	}
+	if took := tookOf(s); took > 0 {
+		list = append(list, duration(&took))
+	}
+	return strings.Join(list, ", ")
+}
+
+func tokensOf(s *view.Step) int64 {
+	if s.Usage == nil {
+		return 0
+	}
+	return s.Usage.InputTotal
+}
+
+func tookOf(s *view.Step) float64 {
+	switch {
+	case s.WholeMS != nil:
+		return *s.WholeMS
+	case s.DurationMS != nil:
+		return *s.DurationMS
+	}
+	return 0
+}

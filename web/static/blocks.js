@@ -1,0 +1,34 @@
+// Blocks are what j and k go through: items, pairs, rows of lists.
+
+const blocks = () => [...document.querySelectorAll("[data-block]")].filter((b) => b.offsetParent);
+
+let chosen = null;
+
+// current is the block that has the focus, or had it last.
+export function current() {
+  const focused = document.activeElement?.closest("[data-block]");
+  return focused ?? (chosen?.isConnected ? chosen : null);
+}
+
+// choose makes a block the current one without giving it the focus.
+export function choose(block) {
+  if (block === chosen) return;
+  chosen?.classList.remove("chosen");
+  chosen = block;
+  chosen?.classList.add("chosen");
+}
+
+export function focusOn(block, side) {
+  const target = block.querySelector(side ?? ".half:not(.gap), a[id]") ?? block;
+  target.focus({ preventScroll: true });
+  block.scrollIntoView({ block: "nearest" });
+  if (block.matches(".pair, .item")) history.replaceState(history.state, "", "#" + block.id);
+}
+
+// step goes to the block so many further; from nowhere to the first one in view.
+export function step(by) {
+  const all = blocks();
+  const at = all.indexOf(current());
+  const next = at < 0 ? all.findIndex((b) => b.getBoundingClientRect().bottom > 60) : at + by;
+  if (all[next]) focusOn(all[next]);
+}

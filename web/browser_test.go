@@ -302,7 +302,7 @@ func screenshotsOfReplays(t *testing.T, folder string) {
 	awaitSample(t, h, sample)
 	confirm(t, h, path, url.Values{"form": form["form"], "results": {"stop"}})
 	awaitTake(t, db, 10)
-	screenshots(b, folder, "/x/3/replay", "/t/1", "/t/10", sample)
+	screenshots(b, folder, "/x/3/replay", "/t/1", "/t/10", sample, "/x/3/link")
 	b.open(path)
 	b.do(chromedp.SetValue(chromedp.CSS("#t-0"), "very cold"), chromedp.Click(chromedp.CSS("input[value=sample]")),
 		chromedp.Click(chromedp.CSS("form[action*=replay] > p:last-child button")), chromedp.WaitReady(chromedp.CSS("#plan")))

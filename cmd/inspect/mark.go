@@ -263,20 +263,12 @@ func (a *app) link(ctx context.Context, ref, to string, verb transcript.Verb) er
 			return err
 		}
 	}
-	err = db.Update(ctx, func(tx transcript.Tx) error {
-		if verb != "" {
-			return tx.PutOverride(word)
-		}
-		had, err := tx.DropOverride(e.ID)
-		if err == nil && !had {
-			return notFound(fmt.Sprintf("nothing was said of %s by link or unlink", view.Ref(e.N)))
-		}
-		return err
-	})
-	if err != nil {
-		return err
+	if verb != "" {
+		err = ingest.Say(ctx, db, word)
+	} else if err = ingest.Unsay(ctx, db, e.ID); errors.Is(err, transcript.ErrNotFound) {
+		err = notFound(fmt.Sprintf("nothing was said of %s by link or unlink", view.Ref(e.N)))
 	}
-	if _, err := ingest.Relink(ctx, db, e.ID); err != nil {
+	if err != nil {
 		return err
 	}
 	return a.tellLink(ctx, db, e.ID)

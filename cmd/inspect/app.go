@@ -142,7 +142,7 @@ Exit status, of all commands: 0 fine, also where a list or a search finds nothin
 	root.PersistentFlags().StringVar(&a.pricesFile, "prices", "", "your own prices (default $RETAKE_PRICES, else $XDG_CONFIG_HOME/retake/prices.json)")
 	root.PersistentFlags().BoolVar(&a.noPager, "no-pager", false, "print long output at once (default: $PAGER, else less, on a terminal)")
 	root.AddCommand(newCalls(a), newDiff(a), newCompare(a), newTiming(a), newContext(a), newCache(a), newTail(a))
-	root.AddCommand(newLs(a), newShow(a), newTree(a), newName(a), newTag(a), newUntag(a), newNote(a), newPin(a), newUnpin(a), newLink(a), newUnlink(a), newSearch(a), newExport(a), newUnredact(a), newImport(a), newReplay(a), newTakes(a), newVerify(a), newWeb(a))
+	root.AddCommand(newLs(a), newShow(a), newTree(a), newName(a), newTag(a), newUntag(a), newNote(a), newPin(a), newUnpin(a), newLink(a), newUnlink(a), newSearch(a), newExport(a), newUnredact(a), newImport(a), newReplay(a), newMinimise(a), newTakes(a), newVerify(a), newWeb(a))
 	a.complete(root)
 	return root
 }

@@ -70,7 +70,7 @@ var exitCases = []struct {
 	{2, "prune"}, {2, "prune --older-than zzz"}, {2, "prune --max-size zzz"},
 	{2, "tag r1"}, {3, "tag r9 a"}, {2, "tag r1 a,b"}, {0, "untag r1 zzz"}, {3, "name r9 a"}, {2, "name r1"}, {3, "note r9 a"}, {3, "pin r9"}, {3, "unpin r9"}, {3, "link x9 x1"}, {3, "unlink x9"},
 	{2, "import"}, {2, "import --format zzz FILE"}, {3, "import /no/such/file"}, {1, "import FILE"}, {2, "unredact FILE"}, {3, "unredact FILE --vault /no/such/file"}, {2, "export --format zzz"}, {3, "export x99"}, {3, "replay x99 --once"}, {2, "replay"},
-	{2, "replay x1 --resume t1"}, {3, "replay --resume t9"}, {2, "replay --resume x1"}, {2, "replay x1 --max-cost zzz"}, {2, "replay x1 --tool-exec zzz"}, {2, "replay x1 --sources zzz"}, {0, "takes"}, {0, "takes r1"}, {3, "takes r9"}, {2, "takes r1 r1"},
+	{2, "replay x1 --resume t1"}, {3, "replay --resume t9"}, {2, "replay --resume x1"}, {2, "replay x1 --max-cost zzz"}, {2, "replay x1 --tool-exec zzz"}, {2, "replay x1 --sources zzz"}, {2, "minimise"}, {2, "minimise r1"}, {3, "minimise x99"}, {2, "minimise x1 --samples 0"}, {2, "minimise x1 --expect-text ("}, {2, "minimise x1 --max-cost zzz"}, {0, "takes"}, {0, "takes r1"}, {3, "takes r9"}, {2, "takes r1 r1"},
 	{2, "web --listen zzz"}, {2, "web --listen 127.0.0.1:99999"}, {2, "web --listen 192.0.2.1:80"},
 	{0, ""}, {0, "help"}, {0, "help ls"}, {2, "help zzz"}, {2, "help ls zzz"}, {2, "zzz"}, {2, "--zzz"}, {2, "lss"}, {0, "--version"},
 	{3, "--db /no/such/file ls"},

@@ -40,7 +40,12 @@ func (x *replaying) consent(e replay.Estimate) error {
 	if x.f.once && !x.f.several() {
 		return nil
 	}
-	about := estimated(e)
+	return x.agree(e, estimated(e))
+}
+
+// agree tells what is likely to be used, and asks whether to go on if it may cost
+// money.
+func (x *replaying) agree(e replay.Estimate, about string) error {
 	if x.f.yes || x.req.Local() || e.Requests <= 1 || x.limits.Cost != nil && !x.asks() {
 		if !x.json {
 			fmt.Fprintln(x.err, about)

@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 		"damage":  func() { exit("damage", damage(os.Args[1])) },
 		"abandon": func() { exit("abandon", abandon(os.Args[1], os.Args[2])) },
 		"index":   func() { exit("index", index(os.Args[1])) },
+		"story":   func() { exit("story", story(os.Args[1], os.Args[2], os.Args[3], os.Args[4:])) },
 	})
 }
 
@@ -40,7 +41,8 @@ func exit(name string, err error) {
 
 // TestScripts runs the commands as a user would in a pipe. seed DB DIR fills a
 // database with the exchanges of a folder; index DB indexes it for search, where
-// this build can (condition fts5); $MODEL is a scripted model.
+// this build can (condition fts5); $MODEL is a scripted model, $CLERK one that escalates
+// where it is told to; story DIR DIALECT N TEXT@ITEM… writes an exchange with it.
 func TestScripts(t *testing.T) {
 	if found, err := filepath.Glob("testdata/*.txtar"); err != nil || len(found) == 0 {
 		t.Fatalf("no scripts found (%v)", err)
@@ -50,12 +52,14 @@ func TestScripts(t *testing.T) {
 		{Answer: func(results []string) string { return "The tools said: " + strings.Join(results, " | ") }},
 	}})
 	t.Cleanup(model.Close)
+	clerk := newClerk(t)
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata",
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Condition:     func(name string) (bool, error) { return name == "fts5" && searchable(t), nil },
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("MODEL", model.URL)
+			env.Setenv("CLERK", clerk)
 			env.Setenv("RETAKE_DB", filepath.Join(env.WorkDir, "t.db"))
 			env.Setenv("TZ", "UTC")
 			return nil

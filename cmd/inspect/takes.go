@@ -9,26 +9,31 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
 
 func newTakes(a *app) *cobra.Command {
-	return &cobra.Command{
+	all := false
+	c := &cobra.Command{
 		Use:   "takes [REF]",
 		Short: "List replays: of a run, of an exchange, or all",
 		Long: `takes lists what was replayed: from where, with which edits, how far it went and
 why it stopped. inspect show t4 shows the transcript of one, with the source of
-each tool result.`,
+each tool result. Of a minimisation the smallest request is listed; --all and --json
+list its candidates, too.`,
 		Example: `  inspect takes
   inspect takes r12
   inspect takes x34 --json | jq '.[] | select(.stop_reason=="open_calls").take'`,
 		Args: arguments(cobra.MaximumNArgs(1)),
-		RunE: func(c *cobra.Command, args []string) error { return a.takes(c.Context(), args) },
+		RunE: func(c *cobra.Command, args []string) error { return a.takes(c.Context(), args, all) },
 	}
+	c.Flags().BoolVar(&all, "all", false, "list the candidates of minimisations, too")
+	return c
 }
 
-func (a *app) takes(ctx context.Context, args []string) error {
+func (a *app) takes(ctx context.Context, args []string, all bool) error {
 	db, err := a.open()
 	if err != nil {
 		return err
@@ -53,20 +58,35 @@ func (a *app) takes(ctx context.Context, args []string) error {
 	}
 	table := a.table("take", "of", "time", "mode", "steps", "last", "outcome", "stopped", "arm", "about")
 	table.right = []string{"steps"}
+	candidates := 0
 	for _, t := range list {
+		if t.Arm == replay.CandidateArm && !all {
+			candidates++
+			continue
+		}
 		last := ""
 		if t.LastN > 0 {
 			last = view.Ref(t.LastN)
 		}
 		table.row(t.Ref, t.OriginRef, a.time(t.CreatedAt), string(t.Mode), strconv.Itoa(len(t.Steps)), last, string(t.Outcome), string(t.StopReason), word(t.Arm), a.takeAbout(t))
 	}
+	if candidates > 0 {
+		fmt.Fprintf(a.err, "%s of minimisations %s not listed (--all)\n", counted(candidates, "candidate"), isAre(candidates))
+	}
 	return table.print()
 }
+
+// mostEdits is how many edits of a take are listed.
+const mostEdits = 4
 
 // takeAbout says what a take changed and why.
 func (a *app) takeAbout(t *view.Take) string {
 	parts := []string{word(t.Reason)}
 	for i := range t.Edits {
+		if left := len(t.Edits) - i; i >= mostEdits && left > 1 {
+			parts = append(parts, counted(left, "more edit"))
+			break
+		}
 		parts = append(parts, editWord(&t.Edits[i]))
 	}
 	if t.Parent != "" {

@@ -32,6 +32,8 @@ type Step struct {
 // on. The last step repeats.
 type Model struct {
 	Script []Step
+	// Choose, if set, gives the step by the request itself; nil leaves it to the script.
+	Choose func(request []byte) *Step
 	ids    atomic.Int64
 }
 
@@ -76,7 +78,16 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf(`{"error":{"type":"invalid_request_error","message":%q}}`, err), http.StatusBadRequest)
 		return
 	}
-	m.answer(w, api, c)
+	m.answer(w, api, c, m.step(body, c))
+}
+
+func (m *Model) step(body []byte, c conversation) *Step {
+	if m.Choose != nil {
+		if step := m.Choose(body); step != nil {
+			return step
+		}
+	}
+	return &m.Script[min(c.rounds, len(m.Script)-1)]
 }
 
 // api is one provider API as the model speaks it.
@@ -91,8 +102,7 @@ type event struct {
 	data any    // a string is sent as it is
 }
 
-func (m *Model) answer(w http.ResponseWriter, api api, c conversation) {
-	step := m.Script[min(c.rounds, len(m.Script)-1)]
+func (m *Model) answer(w http.ResponseWriter, api api, c conversation, step *Step) {
 	r := reply{id: m.id(), model: c.model, thinking: step.Thinking, calls: step.Calls}
 	for range step.Calls {
 		r.callIDs = append(r.callIDs, "call_"+m.id())

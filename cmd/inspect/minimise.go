@@ -1,0 +1,285 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/replay/tool"
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+// minimiseFlags are those of minimise beside what a replay has.
+type minimiseFlags struct {
+	replayFlags
+	samples  int
+	atLeast  int
+	requests int
+	parts    []string
+	output   string
+}
+
+const (
+	// samplesEach is how often a candidate is asked if nothing else is said: models
+	// answer now this way, now that, and one odd answer would mislead all that follows.
+	// Two that agree are enough.
+	samplesEach = 3
+	// mostRequests is how many requests go out if nothing else is said.
+	mostRequests = 200
+)
+
+func newMinimise(a *app) *cobra.Command {
+	var f minimiseFlags
+	c := &cobra.Command{
+		Use:   "minimise REF --expect-tool NAME|--expect-text REGEX|--check CMD",
+		Short: "Find the smallest part of a request that still makes the model do it",
+		Long: `minimise finds what in a request makes the model answer as it does. It leaves out
+parts and asks again, by delta debugging: items of the conversation (a call and its
+results are one), then lines of the long texts that are left, then tools. What is
+left in the end is decisive: without any single part of it the model does not do it
+any more.
+
+REF is a step (r12.3) or an exchange (x34). What is looked for is what the recorded
+answer does (the tools that it calls, with their arguments), or what you name:
+--expect-tool, --expect-text, --check. It is looked for in the answer to this one
+request; no tool is run. A check is given the answer on its standard input:
+{"text", "output": [item], "finish_reason", "model", "usage"}, items as in show
+--json, and ends with status 0 if it shows it.
+
+Each candidate is asked up to --samples times, until it is known whether --at-least
+so many answers show it. The whole request is asked first; what it does not show
+cannot be minimised. A candidate that lint says a provider would refuse is never
+sent: a batch of calls stays whole in its way, thoughts go with what they led to,
+and what the API wants (a first message of a user, in messages) stays and is told
+as required. The smallest request is asked again in the end.
+
+What is suspicious is tried first: what says what is looked for or what the answer
+says, failed results, findings of lint, the last items.
+
+It ends at --max-requests or --max-cost; on Ctrl-C too it keeps the smallest request
+so far. What it is likely to use is told before; on a terminal you are asked.
+Elsewhere, if it costs money, it wants --yes or --max-cost. Every request is
+recorded as a take; inspect show tN shows the smallest one.
+
+--json prints {exchange, looked_at, samples, at_least, take, group, least, stopped,
+decisive: [{kind, at: [pointer], role, call_id, name, text, required, lines: [{at,
+n, of, text}]}], items: {kept, of}, lines, tools, again: {yes, of}, candidates:
+[{part, items, lines, tools, shows, yes, asked, refused, takes}], illegal, requests,
+usage, cost_usd, cost_is_lower_bound, bytes, bytes_whole, edits, request}.
+
+Exit status: 0 the smallest request was found, and showed it again; 1 it was not (it
+did not show at all, did not show again, or the search was ended before); 2 wrong
+usage; 3 not found.`,
+		Example: `  inspect minimise r12.3 --expect-tool delete_branch
+  inspect minimise x34 --expect-text '(?i)sorry' --samples 5 --at-least 4
+  inspect minimise x34 --check 'jq -e ".output[] | select(.name==\"bash\")"' --max-cost 2
+  inspect minimise x34 --parts items --max-requests 60 -o smallest.json
+  inspect minimise x34 --expect-tool rm --json --yes | jq '.decisive[].at'`,
+		Args: arguments(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			x := &minimising{replaying: &replaying{app: a, ctx: c.Context(), f: &f.replayFlags}, f: &f}
+			return x.run(args[0])
+		},
+	}
+	flags := c.Flags()
+	f.sample.addExpected(flags)
+	flags.StringVar(&f.sample.check, "check", "", "CMD: look whether this command ends with status 0, given the answer as JSON on its standard input ($RETAKE_TAKE names the take)")
+	flags.IntVar(&f.samples, "samples", samplesEach, "ask each candidate up to so many times")
+	flags.IntVar(&f.atLeast, "at-least", 0, "so many of the answers have to show it (default: more than half)")
+	flags.StringSliceVar(&f.parts, "parts", []string{"items", "lines", "tools"}, "what may be left out")
+	flags.IntVar(&f.requests, "max-requests", mostRequests, "send at most so many requests")
+	flags.StringVar(&f.limits.cost, "max-cost", "", "send no further request once so many USD were spent")
+	flags.IntVar(&f.sample.parallel, "parallel", takesAtOnce, "requests at once")
+	flags.StringVar(&f.reason, "reason", "", "why, in your words: kept with the take of the smallest request")
+	flags.StringVar(&f.keyEnv, "key-env", "", "environment variable that holds the key")
+	flags.StringVar(&f.upstream, "upstream", "", "send to this server (scheme and host), or well-known provider by its name, instead of the recorded one")
+	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	flags.StringVarP(&f.output, "output", "o", "", "write the body of the smallest request to this file")
+	return c
+}
+
+// minimising is a minimisation as the command does it.
+type minimising struct {
+	*replaying
+	f *minimiseFlags
+	m replay.Minimiser
+}
+
+func (x *minimising) run(ref string) error {
+	path, err := x.path()
+	if err != nil {
+		return err
+	}
+	if err := x.check(); err != nil {
+		return err
+	}
+	if x.prices, err = x.app.prices(); err != nil {
+		return err
+	}
+	if x.limits, err = x.f.limits.limits(); err != nil {
+		return err
+	}
+	if err := x.prepare(ref); err != nil {
+		return err
+	}
+	e, err := x.m.Estimate(x.prices)
+	if err != nil {
+		return err
+	}
+	if err := x.agree(e, x.estimated(e)); err != nil {
+		return err
+	}
+	return x.search(path)
+}
+
+// check looks for mistakes in the flags.
+func (x *minimising) check() error {
+	f := x.f
+	switch {
+	case f.samples < 1 || f.sample.parallel < 1:
+		return usageError{errors.New("--samples and --parallel: want a number over 0")}
+	case f.atLeast < 0 || f.atLeast > f.samples:
+		return usageError{fmt.Errorf("--at-least %d: want 1 to %d, the number of --samples", f.atLeast, f.samples)}
+	case f.requests < 2*f.samples:
+		return usageError{fmt.Errorf("--max-requests %d: the whole request and the smallest one are asked %d times each", f.requests, f.samples)}
+	}
+	for _, name := range f.parts {
+		switch part := replay.Part(name); part {
+		case replay.Items, replay.Lines, replay.Tools:
+			x.m.Parts = append(x.m.Parts, part)
+		default:
+			return usageError{fmt.Errorf("--parts %q: want items, lines or tools", name)}
+		}
+	}
+	if len(x.m.Parts) == 0 {
+		return usageError{errors.New("--parts: want items, lines or tools")}
+	}
+	return nil
+}
+
+// prepare builds the whole request and finds its key.
+func (x *minimising) prepare(ref string) error {
+	db, err := x.open()
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	origin, err := x.resolve(x.ctx, db, ref)
+	if err != nil {
+		return err
+	}
+	switch origin.Dialect {
+	case transcript.Chat, transcript.Responses, transcript.Messages:
+	default:
+		return fmt.Errorf("%s is in dialect %s: chat, responses and messages can be minimised", view.Ref(origin.N), origin.Dialect)
+	}
+	if x.req, err = replay.Prepare(x.ctx, db, origin, nil); err == nil {
+		err = x.req.StandAlone(x.ctx, db)
+	}
+	if err != nil {
+		return err
+	}
+	recorded, err := replay.RecordedAnswer(x.ctx, db, origin)
+	if err != nil {
+		return err
+	}
+	if err := x.lookFor(recorded); err != nil {
+		return err
+	}
+	if err := x.aim(db); err != nil {
+		return err
+	}
+	x.m.Request, x.m.Recorded = x.req, recorded
+	x.m.Samples, x.m.AtLeast, x.m.Parallel, x.m.Requests = x.f.samples, x.f.atLeast, x.f.sample.parallel, x.f.requests
+	x.m.Cost, x.m.Retries, x.m.Reason = x.limits.Cost, retries, x.f.reason
+	return x.setKey(x.req, x.f.keyEnv)
+}
+
+// lookFor says what is looked for, and what makes a part suspicious.
+func (x *minimising) lookFor(recorded *transcript.Turn) error {
+	f := &x.f.sample
+	if f.tool+f.text+f.check == "" && (recorded == nil || replay.Label(recorded) == replay.ByText) {
+		return usageError{errors.New("the recorded answer calls no tool: say what to look for, with --expect-tool, --expect-text or --check")}
+	}
+	look, err := f.look(recorded)
+	if err != nil {
+		return err
+	}
+	name, _, _ := strings.Cut(f.tool, "=")
+	switch {
+	case f.check != "":
+		look.Yes = func(ctx context.Context, t *replay.Take) (bool, error) {
+			answer, err := answerJSON(t)
+			if err != nil {
+				return false, err
+			}
+			return tool.Check(ctx, f.check, answer, tool.DefaultTimeout, "RETAKE_TAKE="+t.Ref)
+		}
+	case f.text != "":
+		look.Name = "the text of the answer matches " + f.text
+		x.m.Suspect = regexp.MustCompile(f.text).MatchString // it compiled before
+	case name != "":
+		x.m.Suspect = func(text string) bool { return strings.Contains(text, name) }
+	}
+	x.m.Look = look
+	return nil
+}
+
+// answerJSON is what a check is given.
+func answerJSON(t *replay.Take) (string, error) {
+	answer := struct {
+		Text         string            `json:"text"`
+		Output       []transcript.Item `json:"output"`
+		FinishReason string            `json:"finish_reason"`
+		Model        string            `json:"model"`
+		Usage        *transcript.Usage `json:"usage"`
+	}{Text: t.FinalText, Output: []transcript.Item{}, Usage: t.Usage}
+	if n := len(t.Turns); n > 0 {
+		last := t.Turns[n-1]
+		answer.Output = append(answer.Output, last.Output...)
+		answer.FinishReason, answer.Model = last.FinishReason, last.ResponseModel
+	}
+	text, err := json.Marshal(answer)
+	if err != nil {
+		return "", fmt.Errorf("write answer: %w", err)
+	}
+	return string(text), nil
+}
+
+// search finds the smallest request and prints what it is.
+func (x *minimising) search(path string) error {
+	w, err := workspace.Open(x.ctx, path, workspace.Logger(x.err, "text"))
+	if err != nil {
+		return err
+	}
+	defer w.Close(context.WithoutCancel(x.ctx))
+	id, err := uuid.NewV7()
+	if err != nil {
+		return fmt.Errorf("make group id: %w", err)
+	}
+	bar := x.progress()
+	x.m.Player, x.m.Group, x.m.Progress = w.Player(x.prices), id.String(), x.teller(bar)
+	if !x.json {
+		fmt.Fprintf(x.err, "asking %s again without this and that; looking whether %s\n", view.Ref(x.req.Origin.N), visible(x.m.Look.Name))
+	}
+	found, err := x.m.Run(x.ctx)
+	bar.clear()
+	if errors.Is(err, replay.ErrNotShown) {
+		whole := found.Candidates[0]
+		err = fmt.Errorf("the whole request does not show it: %d of %s, %d needed (%s). Nothing can be left out of what does not show: look for something else, or raise --samples and lower --at-least",
+			whole.Yes, counted(whole.Asked, "answer"), found.AtLeast, strings.Join(whole.Takes, ", "))
+	}
+	if err != nil {
+		return err
+	}
+	return x.print(found)
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/retake-debugger/retake/pricing"
+	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+// minimised is what minimise --json prints.
+type minimised struct {
+	*replay.Smallest
+	Request json.RawMessage `json:"request"` // the body of the smallest one
+}
+
+// estimated says in words what the search is likely to use.
+func (x *minimising) estimated(e replay.Estimate) string {
+	cost := "cost not known"
+	if e.USD != nil {
+		cost = "up to $" + pricing.Rounded(e.USD)
+	}
+	return fmt.Sprintf("estimated %s (at most %s), up to %s in, %s out, %s", counted(e.Requests, "request"), number(int64(x.f.requests)), number(e.Input), number(e.Output), cost)
+}
+
+// teller tells on standard error how the search goes on: a line where something could
+// be left out.
+func (x *minimising) teller(bar *progress) func(replay.Tried) {
+	asked := 0
+	return func(t replay.Tried) {
+		asked++
+		what := strings.Join([]string{counted(t.Items, "item"), counted(t.Lines, "line"), counted(t.Tools, "tool")}, ", ")
+		if t.Shows && !x.json {
+			bar.clear()
+			fmt.Fprintf(x.err, "after %s: %s show it in %d of %d\n", counted(t.Requests, "request"), what, t.Yes, t.Asked)
+		}
+		bar.show(fmt.Sprintf("candidate %d", asked), int64(t.Requests), int64(x.f.requests))
+	}
+}
+
+// print prints what was found. It ends with findings where that is not the smallest
+// request, or does not show the behaviour again.
+func (x *minimising) print(found *replay.Smallest) error {
+	var err error
+	if x.json {
+		err = x.printJSON(minimised{found, found.Body})
+	} else {
+		err = x.printFound(found)
+	}
+	if err == nil && x.f.output != "" {
+		err = x.writeTo(x.f.output, func(w io.Writer) error {
+			_, err := w.Write(found.Body)
+			return err
+		})
+	}
+	if err == nil && (!found.Least || found.Again == nil || found.Again.Yes < found.AtLeast) {
+		return errFindings
+	}
+	return err
+}
+
+func (x *minimising) printFound(found *replay.Smallest) error {
+	t := x.table("part", "at", "call", "what")
+	for i := range found.Decisive {
+		d := &found.Decisive[i]
+		kind := strings.ReplaceAll(string(d.Kind), "_", " ")
+		switch {
+		case d.Kind == transcript.ToolDefinition:
+			kind = "tool"
+		case d.Kind == transcript.MessageItem && d.Role != "":
+			kind = d.Role
+		}
+		if d.Required {
+			kind += " (required)"
+		}
+		what := word(d.Name)
+		if len(d.Lines) == 0 && d.Text != "" {
+			what = strings.TrimSpace(what + " " + word(d.Text))
+		}
+		t.row(kind, word(strings.Join(d.At, " ")), word(d.CallID), what)
+		for _, l := range d.Lines {
+			t.row(fmt.Sprintf("line %d of %d", l.N, l.Of), word(l.At), "", word(l.Text))
+		}
+	}
+	if err := t.print(); err != nil {
+		return err
+	}
+	p := x.printer(false)
+	p.line("")
+	p.line("  looked whether %s", visible(found.LookedAt))
+	p.line("  %s", p.style(decided(found), bold))
+	for _, sentence := range x.sentences(found) {
+		p.line("  %s", sentence)
+	}
+	p.line("  %s", p.style(fmt.Sprintf("inspect show %s · inspect diff %s %s · inspect takes %s", found.Take, view.Ref(x.req.Origin.N), found.Take, view.Ref(x.req.Origin.N)), dim))
+	return p.failed
+}
+
+// decided says in plain words what is decisive.
+func decided(found *replay.Smallest) string {
+	required := 0
+	for i := range found.Decisive {
+		if found.Decisive[i].Required {
+			required++
+		}
+	}
+	share := func(s replay.Share, noun string) string {
+		return fmt.Sprintf("%s of %s", number(int64(s.Kept)), counted(s.Of, noun))
+	}
+	parts := []string{share(found.Items, "item")}
+	if found.Lines.Of > 0 {
+		parts = append(parts, share(found.Lines, "line"))
+	}
+	if found.Tools.Of > 0 {
+		parts = append(parts, share(found.Tools, "tool"))
+	}
+	left := strings.Join(parts, ", ")
+	switch {
+	case !found.Least:
+		return "not the smallest yet: " + left + " are left, and show it"
+	case required == len(found.Decisive):
+		return "nothing in the conversation is decisive: it shows with what the API wants alone"
+	}
+	return "decisive: " + left + ". Without any single one it does not show"
+}
+
+// sentences say how sure that is, and what it took.
+func (x *minimising) sentences(found *replay.Smallest) (list []string) {
+	for i := range found.Decisive {
+		if found.Decisive[i].Required {
+			list = append(list, "what is required is there since the API wants it; whether it matters was not tried")
+			break
+		}
+	}
+	if found.Stopped != "" {
+		list = append(list, "the search was ended: "+visible(found.Stopped)+". What is left may still be too much")
+	}
+	again := fmt.Sprintf("the smallest request (%s of %s) was not asked again", size(found.Bytes), size(found.BytesWhole))
+	if a := found.Again; a != nil {
+		again = fmt.Sprintf("asked again, the smallest request (%s of %s) shows it in %d of %s", size(found.Bytes), size(found.BytesWhole), a.Yes, counted(a.Of, "answer"))
+		if a.Yes < found.AtLeast {
+			again += ": it was chance. Ask more often (--samples)"
+		}
+	}
+	list = append(list, again)
+	cost := ""
+	if found.CostUSD != nil {
+		cost = ", $" + roundedDollars(*found.CostUSD)
+	}
+	used := fmt.Sprintf("%s, %s%s", counted(len(found.Candidates), "candidate"), counted(found.Requests, "request"), cost)
+	if found.Illegal > 0 {
+		used += fmt.Sprintf("; %d more were not sent, since a provider would refuse them", found.Illegal)
+	}
+	refused := 0
+	for i := range found.Candidates {
+		if found.Candidates[i].Refused != "" {
+			refused++
+		}
+	}
+	if refused > 0 {
+		used += fmt.Sprintf("; %d were refused", refused)
+	}
+	return append(list, used)
+}

@@ -14,6 +14,7 @@ type Growing struct {
 	body  []byte
 	end   int    // behind the last element of the list that grows; 0: it was not found yet
 	comma []byte // what goes before a further element
+	own   bool   // nobody but Growing has made body
 }
 
 // NewGrowing begins with a request body, which must not be changed any more.
@@ -23,8 +24,9 @@ func NewGrowing(d transcript.Dialect, body []byte) *Growing { return &Growing{d:
 func (g *Growing) Body() []byte { return g.body }
 
 // Continue appends an answer and the results of its calls, as the function of that
-// name does, and gives the body. Earlier ones stay as they are.
-func (g *Growing) Continue(response []byte, results []Result) ([]byte, error) {
+// name does, and gives the body. over says that nobody reads the one before any more:
+// then it is made where that lies. Earlier ones stay as they are otherwise.
+func (g *Growing) Continue(response []byte, results []Result, over bool) ([]byte, error) {
 	if g.end == 0 {
 		body, err := Continue(g.d, g.body, response, results)
 		if err == nil {
@@ -40,17 +42,27 @@ func (g *Growing) Continue(response []byte, results []Result) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("continue request: %w", err)
 	}
-	n := len(g.body)
+	more := 0
 	for _, e := range elements {
-		n += len(g.comma) + len(e)
+		more += len(g.comma) + len(e)
 	}
-	body := append(make([]byte, 0, n), g.body[:g.end]...)
+	g.widen(more, over)
 	for _, e := range elements {
-		body = append(append(body, g.comma...), e...)
+		g.end += copy(g.body[g.end:], g.comma)
+		g.end += copy(g.body[g.end:], e)
 	}
-	end := len(body)
-	g.body, g.end = append(body, g.body[g.end:]...), end
 	return g.body, nil
+}
+
+// widen makes room behind the last element.
+func (g *Growing) widen(more int, over bool) {
+	n := len(g.body) + more
+	if body := g.body; !over || !g.own || cap(body) < n {
+		g.body, g.own = append(make([]byte, 0, n+n/2), body...), true
+	}
+	rest := g.body[g.end:]
+	g.body = g.body[:n]
+	copy(g.body[g.end+more:], rest)
 }
 
 // find finds the end of the list that grows. It stays unknown where the request

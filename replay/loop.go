@@ -363,7 +363,7 @@ func (l *loop) next(results []dialect.Result) transcript.StopReason {
 		l.growing = dialect.NewGrowing(l.req.Speaks(), plain)
 		l.req.Header.Del("Content-Encoding")
 	}
-	body, err := l.growing.Continue(l.last.Response, results)
+	body, err := l.growing.Continue(l.last.Response, results, !l.req.isLent())
 	if err != nil {
 		l.failure = &transcript.Error{Message: err.Error()}
 		return transcript.StopFailed

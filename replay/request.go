@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/transcript"
@@ -50,6 +51,7 @@ type Request struct {
 	Dropped  []string // recorded headers that cannot be sent again: credentials besides the key
 
 	key       keyPlace
+	lent      *atomic.Int32      // how many readers of Body transports have
 	done      int                // steps of takes that it goes on from
 	converted transcript.Dialect // what ConvertTo made of it; "" for that of the origin
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync/atomic"
 
 	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/transcript"
@@ -22,9 +23,17 @@ type Response struct {
 // Send sends the request through a recording transport and reads the answer to
 // its end. With an error the Response is what came until then, nil if nothing did.
 func (r *Request) Send(ctx context.Context, transport http.RoundTripper) (*Response, error) {
-	req, err := http.NewRequestWithContext(ctx, r.Method, r.URL, bytes.NewReader(r.Body))
+	req, err := http.NewRequestWithContext(ctx, r.Method, r.URL, http.NoBody)
 	if err != nil {
 		return nil, fmt.Errorf("build request: %w", err)
+	}
+	if len(r.Body) > 0 {
+		if r.lent == nil {
+			r.lent = &atomic.Int32{}
+		}
+		body := r.Body
+		req.Body, req.ContentLength = newLentBody(body, r.lent), int64(len(body))
+		req.GetBody = func() (io.ReadCloser, error) { return newLentBody(body, r.lent), nil }
 	}
 	req.Header = r.Header.Clone()
 	if req.Header.Get("User-Agent") == "" {
@@ -47,6 +56,29 @@ func (r *Request) Send(ctx context.Context, transport http.RoundTripper) (*Respo
 	}
 	return out, nil
 }
+
+// lentBody is a body that a transport reads, perhaps for longer than until the answer
+// is there, and closes when it has done with it.
+type lentBody struct {
+	*bytes.Reader
+	lent   *atomic.Int32 // how many are not closed
+	closed atomic.Bool
+}
+
+func newLentBody(body []byte, lent *atomic.Int32) *lentBody {
+	lent.Add(1)
+	return &lentBody{Reader: bytes.NewReader(body), lent: lent}
+}
+
+func (b *lentBody) Close() error {
+	if !b.closed.Swap(true) {
+		b.lent.Add(-1)
+	}
+	return nil
+}
+
+// isLent tells whether somebody may still read a body that was sent.
+func (r *Request) isLent() bool { return r.lent != nil && r.lent.Load() > 0 }
 
 // turn decodes an answer to the request.
 func (r *Request) turn(resp *Response) *transcript.Turn {

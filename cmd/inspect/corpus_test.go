@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/retake-debugger/retake/files"
 )
 
 // longRow is a line of the table of published transcripts.
@@ -40,21 +42,21 @@ func TestImport_LongTranscripts(t *testing.T) {
 		return out.Bytes()
 	}
 	t.Logf("%-60s %7s %6s | %6s %6s %5s %s", "file", "turns", "calls", "turns", "calls", "runs", "worth")
-	var files []string
+	var list []string
 	var turns, calls []int
 	for _, row := range rows {
 		file := string(row[1])
 		if strings.Contains(file, "/subagents/") {
 			continue // they come along with their session, counted below
 		}
-		files, turns, calls = append(files, dir+"dev/"+file), append(turns, atoi(t, row[3])), append(calls, atoi(t, row[4]))
-		if last := len(files) - 1; strings.HasSuffix(file, "fa812bfe-b295-4cca-9c2f-fdf01028cb46.jsonl") {
+		list, turns, calls = append(list, dir+"dev/"+file), append(turns, atoi(t, row[3])), append(calls, atoi(t, row[4]))
+		if last := len(list) - 1; strings.HasSuffix(file, "fa812bfe-b295-4cca-9c2f-fdf01028cb46.jsonl") {
 			turns[last], calls[last] = turns[last]+36+30+1, calls[last]+25+21+0
 		}
 	}
 	for n := range 2 {
-		var did []imported
-		if err := json.Unmarshal(run(append([]string{"import"}, files...)...), &did); err != nil || len(did) != len(files) {
+		var did []files.Imported
+		if err := json.Unmarshal(run(append([]string{"import"}, list...)...), &did); err != nil || len(did) != len(list) {
 			t.Fatal(len(did), err)
 		}
 		for i, d := range did {

@@ -1,4 +1,4 @@
-package main
+package files
 
 import (
 	"errors"
@@ -11,7 +11,8 @@ import (
 )
 
 // archive takes in an archive: its exchanges, then what users said of them.
-func (im *importing) archive(s *formats.Source, did *imported) error {
+func (im *taking) archive(s *formats.Source) error {
+	did := im.did
 	var links []formats.Linked
 	var said []*formats.Said
 	err := formats.ReadArchive(s,
@@ -20,40 +21,40 @@ func (im *importing) archive(s *formats.Source, did *imported) error {
 				return err
 			}
 			links = append(links, l)
-			return im.take(c, did)
+			return im.take(c)
 		},
 		func(s *formats.Said) error {
 			said = append(said, s)
 			return nil
 		})
 	if err == nil {
-		err = im.commit(did)
+		err = im.commit()
 	}
 	if err != nil {
-		return fmt.Errorf("import %s: %w", did.File, err)
+		return err
 	}
 	for _, s := range said {
 		if err := im.said(s); err != nil && !errors.Is(err, transcript.ErrNotFound) {
 			return fmt.Errorf("import what users said: %w", err)
 		}
 	}
-	clear(did.runs) // what users said may have moved some
+	did.runs = runList{} // what users said may have moved some
 	for _, l := range links {
-		e, err := im.db.Exchange(im.ctx, l.Exchange)
+		e, err := im.Store.Exchange(im.ctx, l.Exchange)
 		if err != nil {
 			return err
 		}
 		if e.Link.Parent != l.Parent || e.Link.By != l.By {
 			did.Otherwise++
 		}
-		did.runs[e.Link.Run] = true
+		did.runs.add(e.Link.Run)
 	}
-	did.Runs = len(did.runs)
+	did.Runs = len(did.runs.list)
 	return nil
 }
 
 // said stores what users said, unless something is said here already.
-func (im *importing) said(s *formats.Said) error {
+func (im *taking) said(s *formats.Said) error {
 	switch {
 	case s.Marks != nil:
 		return im.marks(s)
@@ -64,44 +65,44 @@ func (im *importing) said(s *formats.Said) error {
 }
 
 // takeOf stores a take, and links what it sent to where it left the original.
-func (im *importing) takeOf(t *transcript.Take) error {
+func (im *taking) takeOf(t *transcript.Take) error {
 	var sent []string
 	for _, s := range t.Steps {
 		sent = append(sent, s.Exchange)
 	}
-	takes, err := im.db.Takes(im.ctx, t.Last())
+	takes, err := im.Store.Takes(im.ctx, t.Last())
 	if err != nil || slices.ContainsFunc(takes, func(here transcript.Take) bool { return here.ID == t.ID }) {
 		return err
 	}
-	if err := im.db.Update(im.ctx, func(tx transcript.Tx) error { return tx.PutTake(t) }); err != nil {
+	if err := im.Store.Update(im.ctx, func(tx transcript.Tx) error { return tx.PutTake(t) }); err != nil {
 		return err
 	}
-	_, err = ingest.Relink(im.ctx, im.db, sent...)
+	_, err = ingest.Relink(im.ctx, im.Store, sent...)
 	return err
 }
 
-func (im *importing) marks(s *formats.Said) error {
-	e, err := im.db.Exchange(im.ctx, s.Exchange)
+func (im *taking) marks(s *formats.Said) error {
+	e, err := im.Store.Exchange(im.ctx, s.Exchange)
 	if err != nil {
 		return err
 	}
-	now, err := im.db.Marks(im.ctx, e.Link.Run)
+	now, err := im.Store.Marks(im.ctx, e.Link.Run)
 	if err != nil || !now.IsZero() {
 		return err
 	}
-	return im.db.Update(im.ctx, func(tx transcript.Tx) error { return tx.PutMarks(e.Link.Run, s.Marks) })
+	return im.Store.Update(im.ctx, func(tx transcript.Tx) error { return tx.PutMarks(e.Link.Run, s.Marks) })
 }
 
-func (im *importing) override(s *formats.Said) error {
+func (im *taking) override(s *formats.Said) error {
 	word := s.Override
 	if s.ToRun != "" {
-		first, err := im.db.Exchange(im.ctx, s.ToRun)
+		first, err := im.Store.Exchange(im.ctx, s.ToRun)
 		if err != nil {
 			return err
 		}
 		word.To = first.Link.Run
 	}
-	err := im.db.Update(im.ctx, func(tx transcript.Tx) error {
+	err := im.Store.Update(im.ctx, func(tx transcript.Tx) error {
 		if _, err := tx.Override(word.Exchange); err == nil {
 			return errAlreadySaid
 		}
@@ -113,7 +114,7 @@ func (im *importing) override(s *formats.Said) error {
 	if err != nil {
 		return err
 	}
-	_, err = ingest.Relink(im.ctx, im.db, word.Exchange)
+	_, err = ingest.Relink(im.ctx, im.Store, word.Exchange)
 	return err
 }
 

@@ -1,0 +1,34 @@
+package files
+
+import (
+	"errors"
+	"os"
+
+	"github.com/retake-debugger/retake/formats"
+)
+
+// ErrTooLarge says that a file unpacks to more than may be kept of it.
+var ErrTooLarge = errors.New("what is in the file is too large")
+
+// scratch is a scratch file, gone when it is closed.
+type scratch struct {
+	*os.File
+	im *taking
+}
+
+// Write is that of a formats.Tape.
+func (s *scratch) Write(p []byte) (int, error) {
+	if s.im.used += int64(len(p)); s.im.MostScratch > 0 && s.im.used > s.im.MostScratch {
+		return 0, ErrTooLarge
+	}
+	return s.File.Write(p)
+}
+
+func (im *taking) tape() (formats.Tape, error) {
+	f, err := os.CreateTemp(im.Dir, "tape-")
+	if err != nil {
+		return nil, err
+	}
+	im.scratch = append(im.scratch, f)
+	return &scratch{f, im}, os.Remove(f.Name())
+}

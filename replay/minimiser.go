@@ -21,12 +21,6 @@ const (
 	Tools Part = "tools" // definitions of tools
 )
 
-// The arms of the takes of a minimisation.
-const (
-	CandidateArm = "candidate" // requests that were tried
-	SmallestArm  = "smallest"  // the smallest one, asked again in the end
-)
-
 // Minimiser finds a smallest part of a recorded request to which the model still
 // answers in some way. A candidate is asked several times, as a take each; it shows
 // the behaviour if enough of the answers do. What lint says a provider would refuse,

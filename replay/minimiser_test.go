@@ -135,7 +135,7 @@ func TestMinimiser_KeepsTheSmallestRequestAsATake(t *testing.T) {
 			t.Errorf("%d takes of %d requests, %d of %d candidates told", len(takes), got.Requests, len(tried), len(got.Candidates))
 		}
 		last := takes[len(takes)-1]
-		if got.Take != fmt.Sprintf("t%d", last.N) || last.Reason != m.Reason || last.Arm != replay.SmallestArm || last.Group != "g" || takes[0].Arm != replay.CandidateArm {
+		if got.Take != fmt.Sprintf("t%d", last.N) || last.Reason != m.Reason || last.Arm != transcript.SmallestArm || last.Group != "g" || takes[0].Arm != transcript.CandidateArm {
 			t.Errorf("take %s, the last: %+v", got.Take, last)
 		}
 		var edits []transcript.Edit

@@ -53,7 +53,7 @@ func (w *minimising) ask(ctx context.Context, req *Request, whole *candidate) (T
 		if err := w.affords(n); err != nil {
 			return t, err
 		}
-		if err := w.sample(ctx, req, n, &t, CandidateArm, reason); err != nil {
+		if err := w.sample(ctx, req, n, &t, transcript.CandidateArm, reason); err != nil {
 			return t, err
 		}
 	}
@@ -107,7 +107,7 @@ func (w *minimising) again(ctx context.Context) (*Tried, error) {
 	}
 	for left := w.Samples; left > 0 && t.Refused == ""; {
 		n := min(left, w.Parallel)
-		if err := w.sample(ctx, req, n, t, SmallestArm, reason); err != nil {
+		if err := w.sample(ctx, req, n, t, transcript.SmallestArm, reason); err != nil {
 			return t, err
 		}
 		left -= n

@@ -54,6 +54,12 @@ const (
 	StopNone       StopReason = ""            // it goes on, or was killed
 )
 
+// The arms of the takes of a minimisation.
+const (
+	CandidateArm = "candidate" // requests that were tried: lists leave them out
+	SmallestArm  = "smallest"  // the smallest one, asked again in the end
+)
+
 // TakeStep is one exchange that a take sent.
 type TakeStep struct {
 	Exchange string `json:"exchange"`

@@ -43,6 +43,7 @@ type Agent struct {
 	Evidence   string            `json:"evidence"`
 	Steps      []*Step           `json:"steps"`
 	Branches   []*Branch         `json:"branches"`
+	Candidates int               `json:"candidates"` // takes that a minimisation tried, which are not among the branches
 }
 
 // Step is one logical model call.

@@ -175,6 +175,7 @@ func (r *Run) agent(n int, id string, known *transcript.Agent, list []*transcrip
 		g.add(e)
 	}
 	a.Steps, a.Branches = g.lines()
+	a.Candidates = g.candidates
 	return a
 }
 
@@ -190,6 +191,7 @@ type growth struct {
 	prefix     string // of the references of its steps
 	twigs      []*twig
 	byExchange map[string]*twig
+	candidates int // of minimisations
 }
 
 // twig is a step with what continues it.
@@ -270,6 +272,10 @@ func (g *growth) lines() ([]*Step, []*Branch) {
 	for len(waiting) > 0 {
 		w := waiting[0]
 		waiting = waiting[1:]
+		if take := g.run.takes[w.at.last().ID]; take != nil && take.Arm == transcript.CandidateArm {
+			g.candidates++
+			continue
+		}
 		b := &Branch{Steps: follow(w.at, "")}
 		if w.from != nil {
 			b.From, b.After = w.from.step(), w.from.last().ID

@@ -27,18 +27,19 @@ func (x *minimising) estimated(e replay.Estimate) string {
 	return fmt.Sprintf("estimated %s (at most %s), up to %s in, %s out, %s", counted(e.Requests, "request"), number(int64(x.f.requests)), number(e.Input), number(e.Output), cost)
 }
 
-// teller tells on standard error how the search goes on: a line where something could
-// be left out.
+// teller tells on standard error how the search goes on: how much is left, and away
+// from a terminal a line where something could be left out.
 func (x *minimising) teller(bar *progress) func(replay.Tried) {
-	asked := 0
+	left := ""
 	return func(t replay.Tried) {
-		asked++
 		what := strings.Join([]string{counted(t.Items, "item"), counted(t.Lines, "line"), counted(t.Tools, "tool")}, ", ")
-		if t.Shows && !x.json {
-			bar.clear()
+		if t.Shows {
+			left = what
+		}
+		if t.Shows && !x.json && !bar.on {
 			fmt.Fprintf(x.err, "after %s: %s show it in %d of %d\n", counted(t.Requests, "request"), what, t.Yes, t.Asked)
 		}
-		bar.show(fmt.Sprintf("candidate %d", asked), int64(t.Requests), int64(x.f.requests))
+		bar.show("left: "+left, int64(t.Requests), int64(x.f.requests))
 	}
 }
 
@@ -65,6 +66,7 @@ func (x *minimising) print(found *replay.Smallest) error {
 
 func (x *minimising) printFound(found *replay.Smallest) error {
 	t := x.table("part", "at", "call", "what")
+	t.narrow = []string{"call"}
 	for i := range found.Decisive {
 		d := &found.Decisive[i]
 		kind := strings.ReplaceAll(string(d.Kind), "_", " ")
@@ -81,7 +83,7 @@ func (x *minimising) printFound(found *replay.Smallest) error {
 		if len(d.Lines) == 0 && d.Text != "" {
 			what = strings.TrimSpace(what + " " + word(d.Text))
 		}
-		t.row(kind, word(strings.Join(d.At, " ")), word(d.CallID), what)
+		t.row(kind, word(d.At[0]), word(d.CallID), what)
 		for _, l := range d.Lines {
 			t.row(fmt.Sprintf("line %d of %d", l.N, l.Of), word(l.At), "", word(l.Text))
 		}
@@ -91,13 +93,23 @@ func (x *minimising) printFound(found *replay.Smallest) error {
 	}
 	p := x.printer(false)
 	p.line("")
-	p.line("  looked whether %s", visible(found.LookedAt))
-	p.line("  %s", p.style(decided(found), bold))
-	for _, sentence := range x.sentences(found) {
-		p.line("  %s", sentence)
+	p.sentence("looked whether "+visible(found.LookedAt), "")
+	p.sentence(decided(found), bold)
+	for _, s := range x.sentences(found) {
+		p.sentence(s, "")
 	}
 	p.line("  %s", p.style(fmt.Sprintf("inspect show %s · inspect diff %s %s · inspect takes %s", found.Take, view.Ref(x.req.Origin.N), found.Take, view.Ref(x.req.Origin.N)), dim))
 	return p.failed
+}
+
+// sentence prints what may be longer than a line.
+func (p *printer) sentence(text, sgr string) {
+	for _, line := range wrap(text, p.room(2)) {
+		if line = strings.TrimRight(line, " "); sgr != "" {
+			line = p.style(line, sgr)
+		}
+		p.line("  %s", line)
+	}
 }
 
 // decided says in plain words what is decisive.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -60,7 +59,7 @@ func (a *app) takes(ctx context.Context, args []string, all bool) error {
 	table.right = []string{"steps"}
 	candidates := 0
 	for _, t := range list {
-		if t.Arm == replay.CandidateArm && !all {
+		if t.Arm == transcript.CandidateArm && !all {
 			candidates++
 			continue
 		}

@@ -125,6 +125,9 @@ func (p *treePrinter) agent(a *view.Agent) knot {
 	for _, b := range a.Branches {
 		k.under = append(k.under, p.branch(b))
 	}
+	if a.Candidates > 0 {
+		k.under = append(k.under, knot{text: "↱ " + counted(a.Candidates, "candidate") + " of minimisations (inspect takes --all)", style: dim})
+	}
 	return k
 }
 

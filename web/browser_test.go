@@ -285,6 +285,7 @@ func TestBrowser_Screenshots(t *testing.T) {
 		t.Skip("RETAKE_SCREENSHOTS names no folder")
 	}
 	screenshotsOfReplays(t, folder)
+	screenshotsOfImports(t, folder)
 	screenshots(startBrowser(t, options(runStore(t))), folder, append(newPages(), "/", "/r/1", "/r/1?agent=2")...)
 	screenshots(startBrowser(t, options(sampleStore(t))), folder, "/exchanges", "/x/2", "/x/3", "/x/4", "/x/5", "/x/7", "/x/10", "/x/2/wire")
 }
@@ -307,6 +308,23 @@ func screenshotsOfReplays(t *testing.T, folder string) {
 	b.do(chromedp.SetValue(chromedp.CSS("#t-0"), "very cold"), chromedp.Click(chromedp.CSS("input[value=sample]")),
 		chromedp.Click(chromedp.CSS("form[action*=replay] > p:last-child button")), chromedp.WaitReady(chromedp.CSS("#plan")))
 	b.picture(folder, "plan")
+}
+
+func screenshotsOfImports(t *testing.T, folder string) {
+	_, o := importViewer(t)
+	b := startBrowser(t, o)
+	b.open("/import")
+	b.picture(folder, "import")
+	b.open("/")
+	b.picture(folder, "empty")
+	eval[bool](b, `(() => {
+		const data = new DataTransfer();
+		data.items.add(new File([`+quote(badChat)+`], "train.jsonl"));
+		data.items.add(new File(["no transcript"], "notes.txt"));
+		return document.body.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true})) || true;
+	})()`)
+	b.do(chromedp.WaitReady(chromedp.CSS(".imported")))
+	b.picture(folder, "imported")
 }
 
 // picture writes what is on the screen.

@@ -26,13 +26,15 @@ type listing struct {
 	Older    string       // where the next page is, if there is one
 	Refresh  string       // where the list is asked for again
 	UnderWay []*view.Live // what is being recorded
+
+	CanImport bool
 }
 
 // showList shows a list. url makes an address of its filter and one word more,
 // more says that there are rows behind the last one, of number oldest. Whoever
 // has seen all that state writes is told that nothing is new.
 func (s *server) showList(c *gin.Context, p *listing, page any, url func(name, value string) string, more bool, oldest int64, state func(hash.Hash)) {
-	p.Newest = url("", "")
+	p.Newest, p.CanImport = url("", ""), s.update != nil
 	if more {
 		p.Older = url("before", strconv.FormatInt(oldest, 10))
 	}

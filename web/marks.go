@@ -54,18 +54,34 @@ func (s *server) setMarks(c *gin.Context) {
 // which was given the form's token. The form has at most so many bytes.
 func (s *server) changes(most int64) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		if s.update == nil {
-			s.fail(c, http.StatusForbidden, "This viewer only shows: the database cannot be written.")
-			c.Abort()
+		if !s.mayChange(c) {
 			return
 		}
-		origin := c.GetHeader("Origin")
 		c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, most)
-		if origin != "" && origin != "null" && !ownOrigin(origin, c.Request.Host) || !same(c.PostForm("form"), s.guard.form) {
-			s.fail(c, http.StatusForbidden, "That form is not from this page, or the viewer was started again since. Load the page anew.")
-			c.Abort()
+		if !same(c.PostForm("form"), s.guard.form) {
+			s.refuseForm(c)
 		}
 	}
+}
+
+// mayChange refuses what would change something where that cannot be, or comes from
+// another origin: one that may read may not change.
+func (s *server) mayChange(c *gin.Context) bool {
+	if s.update == nil {
+		s.fail(c, http.StatusForbidden, "This viewer only shows: the database cannot be written.")
+		c.Abort()
+		return false
+	}
+	if origin := c.GetHeader("Origin"); origin != "" && origin != "null" && !ownOrigin(origin, c.Request.Host) {
+		s.refuseForm(c)
+		return false
+	}
+	return true
+}
+
+func (s *server) refuseForm(c *gin.Context) {
+	s.fail(c, http.StatusForbidden, "That form is not from this page, or the viewer was started again since. Load the page anew.")
+	c.Abort()
 }
 
 // writable is what a page with forms needs: the token that they send along, ""

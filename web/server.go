@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"html/template"
 	"log/slog"
@@ -30,6 +31,8 @@ type Options struct {
 	Token string
 	// Prices is what tokens cost; nil for the built-in prices.
 	Prices *pricing.Table
+	// MostImport bounds an upload of files in bytes; 0 for 2 GB.
+	MostImport int64
 	// InFlight gives what is being recorded; nil if that is not known.
 	InFlight func() []*transcript.Capture
 	// Log gets what goes wrong; nil for nowhere.
@@ -43,6 +46,8 @@ type server struct {
 	update       func(context.Context, func(transcript.Tx) error) error
 	replaying    *Replaying
 	takes        *playing
+	imports      *imports
+	mostImport   int64
 	prices       *pricing.Table
 	inFlight     func() []*transcript.Capture
 	log          *slog.Logger
@@ -56,7 +61,7 @@ type server struct {
 // New gives the handler that serves the pages. What changes something is a POST
 // with a token that the page was given.
 func New(o Options) http.Handler {
-	s := &server{reader: o.Reader, update: o.Update, replaying: o.Replaying, takes: newPlaying(), prices: o.Prices, inFlight: o.InFlight, log: o.Log, now: o.Now, guard: newGuard(o), assets: readAssets()}
+	s := &server{reader: o.Reader, update: o.Update, replaying: o.Replaying, takes: newPlaying(), imports: newImports(), mostImport: cmp.Or(o.MostImport, usualImport), prices: o.Prices, inFlight: o.InFlight, log: o.Log, now: o.Now, guard: newGuard(o), assets: readAssets()}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -94,6 +99,8 @@ func (s *server) routes() http.Handler {
 	get("/x/:ref/link", s.link)
 	get("/t/:ref", s.take)
 	get("/samples/:group", s.sample)
+	get("/import", s.importForm)
+	get("/import/:n", s.imported)
 	get("/x/:ref/item", s.item)
 	get("/x/:ref/details", s.details)
 	get("/x/:ref/image", s.image)
@@ -121,6 +128,7 @@ func (s *server) routes() http.Handler {
 	g.POST("/x/:ref/replay", s.changes(maxEdits), s.replayPost)
 	g.POST("/x/:ref/link", s.changes(maxForm), s.setLink)
 	g.POST("/t/:ref/stop", s.changes(maxForm), s.stopTake)
+	g.POST("/import", s.importPost)
 	g.POST("/t/:ref/resume", s.changes(maxEdits), s.resumeTake)
 	g.POST("/samples/:group/stop", s.changes(maxForm), s.stopSample)
 	return g

@@ -1,0 +1,223 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/retake-debugger/retake/files"
+	"github.com/retake-debugger/retake/redact"
+	"github.com/retake-debugger/retake/view"
+)
+
+const (
+	usualImport  = 2_000_000_000 // bytes of one upload
+	unpackedTo   = 4       // times as much may lie in scratch files
+	mostImports  = 2       // at once
+	badTold      = 50      // lines of a file that are told
+	longestField = 1000    // bytes of what an upload says beside files
+	longestName  = 200     // bytes of the name of a file
+)
+
+// importPage takes files in.
+type importPage struct {
+	layout
+	Form    string
+	Most    int64
+	Formats []string
+	Wrong   string
+}
+
+// importing is one upload.
+type importing struct {
+	*server
+	ctx      context.Context
+	im       files.Import
+	format   string
+	modified time.Time // of the next file
+	did      []*importedFile
+}
+
+func (s *server) importForm(c *gin.Context) {
+	s.showImport(c, http.StatusOK, "")
+}
+
+func (s *server) showImport(c *gin.Context, status int, wrong string) {
+	s.show(c, status, "import-page", &importPage{layout: layout{Title: "Import"}, Form: s.writable(c), Most: s.mostImport, Formats: files.Formats(), Wrong: wrong})
+}
+
+// importPost takes files in as they come, and leads to what became of them.
+func (s *server) importPost(c *gin.Context) {
+	if !s.mayChange(c) {
+		return
+	}
+	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, s.mostImport)
+	parts, err := c.Request.MultipartReader()
+	if err != nil || !s.formComesFirst(parts) {
+		s.refuseForm(c)
+		return
+	}
+	if !s.imports.begin() {
+		s.showImport(c, http.StatusServiceUnavailable, "Two imports are under way; one more begins when one of them has ended.")
+		return
+	}
+	defer s.imports.end()
+	dir, err := os.MkdirTemp("", "retake-import-")
+	if err != nil {
+		s.failed(c, fmt.Errorf("make scratch folder: %w", err))
+		return
+	}
+	defer os.RemoveAll(dir)
+	salt := make([]byte, 16)
+	rand.Read(salt)
+	im := &importing{server: s, ctx: c.Request.Context(), format: files.Auto}
+	im.im = files.Import{Store: s.store(), Dir: dir, MostScratch: unpackedTo * s.mostImport, Redact: redact.New(salt), Bad: im.bad}
+	err = im.all(parts)
+	switch {
+	case im.ctx.Err() != nil:
+		s.log.Info("an import was cancelled; what was taken in before stays")
+		c.Abort()
+	case err != nil:
+		s.failed(c, err)
+	case len(im.did) == 0:
+		s.showImport(c, http.StatusUnprocessableEntity, "Choose a file.")
+	default:
+		c.Redirect(http.StatusSeeOther, "/import/"+strconv.Itoa(s.imports.keep(im.did)))
+	}
+}
+
+// formComesFirst tells whether an upload begins with the form's token: nothing of it
+// is read before that is known.
+func (s *server) formComesFirst(parts *multipart.Reader) bool {
+	part, err := parts.NextPart()
+	if err != nil || part.FormName() != "form" {
+		return false
+	}
+	token, err := io.ReadAll(io.LimitReader(part, longestField))
+	return err == nil && same(string(token), s.guard.form)
+}
+
+// all takes in the files of an upload, one after the other.
+func (im *importing) all(parts *multipart.Reader) error {
+	for {
+		part, err := parts.NextPart()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return im.cut(err)
+		}
+		switch {
+		case part.FormName() == "file" && part.FileName() != "":
+			if !im.file(part) {
+				return nil
+			}
+		case part.FormName() == "format" || part.FormName() == "modified":
+			text, err := io.ReadAll(io.LimitReader(part, longestField))
+			if err != nil {
+				return im.cut(err)
+			}
+			im.field(part.FormName(), string(text))
+		}
+	}
+}
+
+func (im *importing) field(name, text string) {
+	if name == "format" && slices.Contains(files.Formats(), text) {
+		im.format = text
+	}
+	if ms, err := strconv.ParseInt(text, 10, 64); name == "modified" && err == nil {
+		im.modified = time.UnixMilli(ms)
+	}
+}
+
+// cut tells of an upload that ended before it should, where nothing was read of it.
+func (im *importing) cut(err error) error {
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return &missingError{http.StatusRequestEntityTooLarge, im.tooLarge()}
+	case len(im.did) > 0:
+		return nil // the last file tells it
+	}
+	return &missingError{http.StatusBadRequest, "The upload broke off."}
+}
+
+func (im *importing) tooLarge() string {
+	return "More than " + size(im.mostImport) + " cannot be uploaded at once: inspect import takes files of any size."
+}
+
+// file takes in one file. It tells whether more can be read.
+func (im *importing) file(part *multipart.Part) bool {
+	name := fileName(part.FileName())
+	now := &importedFile{Name: name}
+	im.did = append(im.did, now)
+	modified := im.modified
+	if im.modified = (time.Time{}); modified.IsZero() {
+		modified = im.now()
+	}
+	im.im.Format = im.format
+	did, err := im.im.Take(im.ctx, files.File{Name: name, Base: strings.TrimSuffix(name, path.Ext(name)), ModTime: modified, Reader: part})
+	now.Imported = did
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		did.Error = im.tooLarge()
+	case errors.Is(err, files.ErrTooLarge):
+		did.Error = "It unpacks to more than " + size(im.im.MostScratch) + "."
+	case err != nil:
+		did.Error = sentence(err)
+		im.log.Error("import", "error", err)
+	case !did.Known():
+		did.Error = "It is in no format that is known. If it is, choose the format."
+	}
+	now.Refs, now.More = im.runRefs(did.RunIDs())
+	if err != nil {
+		return false
+	}
+	_, err = io.Copy(io.Discard, part) // of what is in no known format only the beginning was read
+	return err == nil
+}
+
+// fileName is a name of a file to be told of, and nothing else: it is no path.
+func fileName(name string) string {
+	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
+		name = name[i+1:]
+	}
+	if name = strings.ToValidUTF8(view.Head(name, longestName), ""); name == "" || name == "." || name == ".." {
+		return "file"
+	}
+	return name
+}
+
+// bad keeps what was left out of the file that is being taken in.
+func (im *importing) bad(_ string, number int64, err error) {
+	now := im.did[len(im.did)-1]
+	if len(now.Bad) < badTold {
+		now.Bad = append(now.Bad, badLine{number, oneLine(err.Error(), 300)})
+	}
+}
+
+// runRefs gives the references of the first runs of a list, and how many there are
+// besides.
+func (im *importing) runRefs(ids []string) (refs []string, more int) {
+	const most = 40
+	for _, id := range ids[:min(len(ids), most)] {
+		if run, err := im.reader.Run(im.ctx, id); err == nil {
+			refs = append(refs, view.RunRef(run.N))
+		}
+	}
+	return refs, max(len(ids)-most, 0)
+}

@@ -24,11 +24,11 @@ import (
 
 const (
 	usualImport  = 2_000_000_000 // bytes of one upload
-	unpackedTo   = 4       // times as much may lie in scratch files
-	mostImports  = 2       // at once
-	badTold      = 50      // lines of a file that are told
-	longestField = 1000    // bytes of what an upload says beside files
-	longestName  = 200     // bytes of the name of a file
+	unpackedTo   = 4             // times as much may lie in scratch files
+	mostImports  = 2             // at once
+	badTold      = 50            // lines of a file that are told
+	longestField = 1000          // bytes of what an upload says beside files
+	longestName  = 200           // bytes of the name of a file
 )
 
 // importPage takes files in.

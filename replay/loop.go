@@ -33,7 +33,7 @@ type loop struct {
 	spent    spent
 	open     []*Call
 	growing  *dialect.Growing        // the request, once it has grown
-	brought  []transcript.TakeResult // by the next request
+	brought  []transcript.TakeResult // by the next request; those that are kept already wait in the take
 }
 
 func (p *Player) newLoop(ctx context.Context, req *Request, o *Options) (*loop, error) {
@@ -91,6 +91,7 @@ func (l *loop) resume() error {
 		return nil
 	}
 	l.last, l.open = l.o.Resume.turn, l.o.Resume.Calls
+	l.o.Sources = append([]Source{newWaitingSource(l.o.Resume, l.o.Edits)}, l.o.Sources...)
 	for _, c := range l.open {
 		if !chain(l.o.Sources).covers(c) {
 			return fmt.Errorf("%w: %s %s", ErrOpenCalls, c.Name, c.CallID)
@@ -215,11 +216,13 @@ func (l *loop) attempt(ctx context.Context, n int) (resp *Response, wait Pause, 
 		return nil, -1, err
 	}
 	l.take.Steps = append(l.take.Steps, step)
-	for _, r := range l.brought {
-		r.Exchange = step.Exchange
-		l.take.Results = append(l.take.Results, r)
-	}
+	l.take.Results = append(l.take.Results, l.brought...)
 	l.brought = nil
+	for i := range l.take.Results {
+		if r := &l.take.Results[i]; r.Waits() {
+			r.Exchange, r.Text, r.IsError = step.Exchange, "", false
+		}
+	}
 	// What is about to be sent is kept although ctx may end now.
 	if err := keep(context.WithoutCancel(ctx), l.Store, l.take); err != nil {
 		return nil, -1, err
@@ -346,10 +349,28 @@ func (l *loop) answers(ctx context.Context) ([]dialect.Result, transcript.StopRe
 			return nil, transcript.StopOpenCalls
 		}
 		l.tell(Event{Kind: Ran, Call: c, Result: r})
-		l.brought = append(l.brought, transcript.TakeResult{CallID: c.CallID, Name: c.Name, Source: r.Source, From: r.From})
+		if err := l.keepResult(ctx, c, r); err != nil {
+			l.failure = &transcript.Error{Message: err.Error()}
+			return nil, transcript.StopSource
+		}
 		results = append(results, r.result(c.CallID))
 	}
 	return results, ""
+}
+
+// keepResult notes where a result came from. What was run is kept at once, since it
+// may not be run again: if the next request is never sent, a take that goes on from
+// this one has it.
+func (l *loop) keepResult(ctx context.Context, c *Call, r *Result) error {
+	kept := transcript.TakeResult{CallID: c.CallID, Name: c.Name, Source: r.Source, From: r.From}
+	switch r.Source {
+	case transcript.FromRecording, transcript.FromEdit:
+		l.brought = append(l.brought, kept)
+		return nil
+	}
+	kept.Text, kept.IsError = r.Text, r.IsError
+	l.take.Results, l.brought = append(append(l.take.Results, l.brought...), kept), nil
+	return keep(context.WithoutCancel(ctx), l.Store, l.take)
 }
 
 // next makes the next request.

@@ -25,7 +25,8 @@ type Resumed struct {
 	Edits []transcript.Edit // of results that had not come yet
 
 	turn    *transcript.Turn        // the answer with the calls, nil if there is none
-	results []transcript.TakeResult // of it and the takes before it, oldest first
+	results []transcript.TakeResult // of it and the takes before it that were sent, oldest first
+	waiting []transcript.TakeResult // of it, that were not
 }
 
 // Resume makes the request with which a take goes on: the last one that it sent.
@@ -124,11 +125,54 @@ func (s *Resumed) inherit(ctx context.Context, r transcript.Reader) error {
 				s.Edits = append(s.Edits, e)
 			}
 		}
-		s.results = append(slices.Clone(whole.Results), s.results...)
+		s.keep(whole)
 		id = whole.Parent
 		all = slices.Delete(all, i, i+1) // what is stored may go in circles
 	}
 	return nil
+}
+
+// keep sorts the results of a take: those that no request brought wait, if it is the
+// take that is gone on from. What comes from the tape or an edit comes from there again.
+func (s *Resumed) keep(t *transcript.Take) {
+	var sent []transcript.TakeResult
+	for _, r := range t.Results {
+		switch {
+		case !r.Waits():
+			sent = append(sent, r)
+		case t.ID == s.Take.ID && r.Source != transcript.FromRecording && r.Source != transcript.FromEdit:
+			s.waiting = append(s.waiting, r)
+		}
+	}
+	s.results = append(sent, s.results...)
+}
+
+// waitingSource gives the results that a take had of calls and never sent, each once,
+// for what no edit gives another result.
+type waitingSource struct{ left []transcript.TakeResult }
+
+func newWaitingSource(s *Resumed, edits []transcript.Edit) *waitingSource {
+	return &waitingSource{slices.DeleteFunc(slices.Clone(s.waiting), func(r transcript.TakeResult) bool {
+		return slices.ContainsFunc(edits, func(e transcript.Edit) bool { return e.Op == transcript.SetResult && e.CallID == r.CallID })
+	})}
+}
+
+func (w *waitingSource) find(c *Call) int {
+	return slices.IndexFunc(w.left, func(r transcript.TakeResult) bool { return r.CallID == c.CallID && r.Name == c.Name })
+}
+
+// Covers is that of a Source.
+func (w *waitingSource) Covers(c *Call) bool { return w.find(c) >= 0 }
+
+// Answer is that of a Source.
+func (w *waitingSource) Answer(_ context.Context, c *Call) (*Result, error) {
+	i := w.find(c)
+	if i < 0 {
+		return nil, nil
+	}
+	r := w.left[i]
+	w.left = slices.Delete(w.left, i, i+1)
+	return &Result{Text: r.Text, IsError: r.IsError, Source: r.Source, From: r.From}, nil
 }
 
 // mark says where the results of a request come from that the take before sent.

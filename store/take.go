@@ -75,10 +75,10 @@ func (r *reader) takes(ctx context.Context, where string, args []any) ([]transcr
 }
 
 func (r *reader) takeResults(ctx context.Context, t *transcript.Take) error {
-	return r.st.rows(ctx, "SELECT call_id, name, source, exchange, taken_from FROM take_result WHERE take = ? ORDER BY n", []any{t.N}, func(row *sql.Rows) error {
+	return r.st.rows(ctx, "SELECT call_id, name, source, exchange, taken_from, coalesce(text, ''), failed FROM take_result WHERE take = ? ORDER BY n", []any{t.N}, func(row *sql.Rows) error {
 		var res transcript.TakeResult
 		var exchange, from any
-		err := row.Scan(&res.CallID, &res.Name, &res.Source, &exchange, &from)
+		err := row.Scan(&res.CallID, &res.Name, &res.Source, &exchange, &from, &res.Text, &res.IsError)
 		res.Exchange, res.From = unpackID(exchange), unpackID(from)
 		t.Results = append(t.Results, res)
 		return err
@@ -169,10 +169,12 @@ func (t *tx) putTakeRow(take *transcript.Take) error {
 	return err
 }
 
-// putTakeSteps stores the steps and results that are not stored yet.
+// putTakeSteps stores the steps and results that are not stored yet, and which
+// exchanges brought results that waited.
 func (t *tx) putTakeSteps(take *transcript.Take) error {
-	var steps, results int
-	err := t.st.row(context.Background(), "SELECT (SELECT count(*) FROM take_step WHERE take = ?1), (SELECT count(*) FROM take_result WHERE take = ?1)", []any{take.N}, &steps, &results)
+	var steps, results, waiting int
+	err := t.st.row(context.Background(), "SELECT (SELECT count(*) FROM take_step WHERE take = ?1), (SELECT count(*) FROM take_result WHERE take = ?1), (SELECT count(*) FROM take_result WHERE take = ?1 AND exchange = '')",
+		[]any{take.N}, &steps, &results, &waiting)
 	if err != nil {
 		return err
 	}
@@ -181,14 +183,30 @@ func (t *tx) putTakeSteps(take *transcript.Take) error {
 			return err
 		}
 	}
-	for i := results; i < len(take.Results); i++ {
+	for i := range take.Results {
 		r := &take.Results[i]
-		if _, err := t.st.exec("INSERT INTO take_result (take, n, call_id, name, source, exchange, taken_from) VALUES (?, ?, ?, ?, ?, ?, ?)",
-			take.N, i+1, r.CallID, r.Name, string(r.Source), idOrEmpty(r.Exchange), packID(r.From)); err != nil {
+		switch {
+		case i >= results:
+			err = t.putTakeResult(take.N, i+1, r)
+		case waiting > 0 && !r.Waits():
+			_, err = t.st.exec("UPDATE take_result SET exchange = ?, text = NULL, failed = 0 WHERE take = ? AND n = ? AND exchange = ''", packID(r.Exchange), take.N, i+1)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (t *tx) putTakeResult(take int64, n int, r *transcript.TakeResult) error {
+	var text any
+	failed := false
+	if r.Waits() {
+		text, failed = r.Text, r.IsError
+	}
+	_, err := t.st.exec("INSERT INTO take_result (take, n, call_id, name, source, exchange, taken_from, text, failed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		take, n, r.CallID, r.Name, string(r.Source), idOrEmpty(r.Exchange), packID(r.From), text, failed)
+	return err
 }
 
 // removeTakeStep forgets that a take sent an exchange, and the take with its last

@@ -226,8 +226,8 @@ type Tx interface {
 	// PutResult stores a result for the call at that place in that exchange.
 	PutResult(exchange, at string, r ResultRow) error
 	// PutTake stores a take and sets its N. One that has an N is stored already:
-	// it gets the steps and results that have come to it, and how it ended. The
-	// exchanges of steps need not be stored yet.
+	// it gets the steps and results that have come to it, the exchanges of results that
+	// waited for one, and how it ended. The exchanges of steps need not be stored yet.
 	PutTake(t *Take) error
 	// PutDerived stores anew what was derived of a stored exchange: its derived
 	// fields, Outcome and Error, the calls of its answer and, by the calls that

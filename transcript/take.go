@@ -72,9 +72,16 @@ type TakeResult struct {
 	CallID   string `json:"call_id"`
 	Name     string `json:"name"`
 	Source   Source `json:"source"`
-	Exchange string `json:"exchange"`       // whose request brought it to the model
+	Exchange string `json:"exchange"`       // whose request brought it to the model, "" while none has
 	From     string `json:"from,omitempty"` // of what was recorded: the exchange whose request brought it then; of what was simulated: the side call
+	// What a tool gave, while no request holds it: a take that goes on from this one
+	// need not run the tool again.
+	Text    string `json:"text,omitempty"`
+	IsError bool   `json:"is_error,omitempty"`
 }
+
+// Waits tells whether no request has brought the result to the model.
+func (r *TakeResult) Waits() bool { return r.Exchange == "" }
 
 // Source names where a tool result of a take came from.
 type Source string

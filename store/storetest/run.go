@@ -95,7 +95,11 @@ func takeGrows(t *testing.T, s transcript.Store) {
 	take.Results = []transcript.TakeResult{{CallID: "call_0", Name: "f", Source: transcript.FromEdit, Exchange: id(20)}}
 	keep()
 	take.Steps = append(take.Steps, transcript.TakeStep{Exchange: id(21)}, transcript.TakeStep{Exchange: id(22), Step: 2, Attempt: 1}, transcript.TakeStep{Exchange: id(23), Step: 2, Attempt: 2}, transcript.TakeStep{Exchange: id(24), Step: 3, Attempt: 1})
-	take.Results = append(take.Results, transcript.TakeResult{CallID: "call_0", Name: "f", Source: transcript.FromRecording, Exchange: id(22), From: id(12)})
+	take.Results = append(take.Results, transcript.TakeResult{CallID: "call_0", Name: "f", Source: transcript.FromRecording, Exchange: id(22), From: id(12)},
+		transcript.TakeResult{CallID: "call_1", Name: "g", Source: transcript.FromExec, Text: "waits", IsError: true}, transcript.TakeResult{CallID: "call_2", Name: "h", Source: transcript.FromAsk, Text: "waits, too"})
+	keep()
+	brought := &take.Results[2]
+	brought.Exchange, brought.Text, brought.IsError = id(24), "", false
 	keep()
 	take.EndedAt, take.Outcome, take.StopReason = base.Add(time.Second), transcript.OK, transcript.StopAnswered
 	keep()

@@ -132,6 +132,38 @@ func (s *Resumed) inherit(ctx context.Context, r transcript.Reader) error {
 	return nil
 }
 
+// Next makes the request that Play sends first when a take goes on: with the answer at
+// which it stopped, and the results of its calls. edits are those that Options has.
+// ErrOpenCalls if a call has none.
+func (s *Resumed) Next(ctx context.Context, r transcript.Reader, req *Request, sources []Source, edits []transcript.Edit) (*Request, error) {
+	own := *req
+	own.Header = req.Header.Clone()
+	plain, err := own.plainBody()
+	if err == nil {
+		plain, err = own.standAlone(ctx, r, plain)
+	}
+	if err != nil || s.turn == nil {
+		return &own, err
+	}
+	from := append(chain{newWaitingSource(s, edits)}, sources...)
+	var results []dialect.Result
+	for _, c := range s.Calls {
+		result, err := from.answer(ctx, c)
+		if err != nil {
+			return nil, fmt.Errorf("answer %s: %w", c.Name, err)
+		}
+		if result == nil {
+			return nil, fmt.Errorf("%w: %s %s", ErrOpenCalls, c.Name, c.CallID)
+		}
+		results = append(results, result.result(c.CallID))
+	}
+	if own.Body, err = dialect.Continue(own.Speaks(), plain, s.turn.Response, results); err != nil {
+		return nil, err
+	}
+	own.Header.Del("Content-Encoding")
+	return &own, nil
+}
+
 // keep sorts the results of a take: those that no request brought wait, if it is the
 // take that is gone on from. What comes from the tape or an edit comes from there again.
 func (s *Resumed) keep(t *transcript.Take) {

@@ -3,6 +3,7 @@ package replay_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -97,5 +98,61 @@ func TestResume_WhatRanIsNotRunAgain(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A take that stopped is gone on with; what it took from the tape stays used up.
+func TestResume(t *testing.T) {
+	b, a := newBench(t), newAnswers(t, calling(`f {}`), calling(`f {}`), calling(`g {}`), saying("done", "stop"))
+	n := 0
+	recorded, err := b.player().Play(t.Context(), b.origin(a), replay.Options{Sources: []replay.Source{toolFunc(func(*replay.Call) *replay.Result {
+		n++
+		return &replay.Result{Text: fmt.Sprint("result ", n), Source: transcript.FromExec}
+	})}})
+	if err != nil || recorded.StopReason != transcript.StopAnswered {
+		t.Fatal(recorded, err)
+	}
+	first := b.exchange(recorded.Steps[0])
+	b.exchange(recorded.Steps[3])
+	a.list, a.asked = []string{calling(`f {}`), calling(`h {}`)}, nil
+	stopped, err := b.player().Play(t.Context(), b.origin2(&replay.Take{Origin: first.ID}, a), replay.Options{Sources: tapeOf(t, b.db, first)})
+	if err != nil || stopped.StopReason != transcript.StopOpenCalls || len(stopped.OpenCalls) != 1 || stopped.OpenCalls[0].Name != "h" {
+		t.Fatalf("%+v, %v", stopped, err)
+	}
+	b.exchange(stopped.Steps[1])
+	req, resumed, err := replay.Resume(t.Context(), b.db, stopped.Stored)
+	if err != nil || len(resumed.Calls) != 1 || len(resumed.Used) != 1 {
+		t.Fatalf("%+v, %v", resumed, err)
+	}
+	if err := req.SendTo(a.server.URL); err != nil {
+		t.Fatal(err)
+	}
+	tape, err := replay.ReadTape(t.Context(), b.db, first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edits := []transcript.Edit{{Op: transcript.SetResult, CallID: "call_0", Text: "by hand"}}
+	edited, rec := tape.Player(edits, resumed.Used)
+	if _, err := b.player().Play(t.Context(), req, replay.Options{Resume: resumed, Sources: []replay.Source{rec}}); !errors.Is(err, replay.ErrOpenCalls) {
+		t.Errorf("without a result: %v", err)
+	}
+	a.list, a.asked = []string{saying("done", "stop")}, nil
+	edited2, rec2 := tape.Player(edits, resumed.Used)
+	next, err := resumed.Next(t.Context(), b.db, req, []replay.Source{edited2, rec2}, edits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	take, err := b.player().Play(t.Context(), req, replay.Options{Resume: resumed, Sources: []replay.Source{edited, rec}, Edits: edits})
+	if err != nil || take.StopReason != transcript.StopAnswered || sources(take) != "recorded edited" || len(take.Steps) != 1 {
+		t.Fatalf("%+v, %v", take, err)
+	}
+	if string(next.Body) != a.asked[0] {
+		t.Errorf("it said that it would send\n%s\nand sent\n%s", next.Body, a.asked[0])
+	}
+	if e := b.exchange(take.Steps[0]); e.Link.Parent != stopped.Steps[1] || e.Link.Step != 3 || take.Stored.Parent != stopped.Stored.ID {
+		t.Errorf("it hangs at %+v", e.Link)
+	}
+	if _, _, err := replay.Resume(t.Context(), b.db, take.Stored); !errors.Is(err, replay.ErrFinished) {
+		t.Errorf("a take that came to its end: %v", err)
 	}
 }

@@ -112,7 +112,7 @@ not, 2 wrong usage, 3 not found.`,
 		},
 	}
 	flags := c.Flags()
-	flags.BoolVar(&f.once, "once", false, "send this one step again, and stop")
+	flags.BoolVar(&f.once, "once", false, "send this one step again, and stop; no tool is run")
 	flags.StringVar(&f.resume, "resume", "", "go on with a take that stopped (t4)")
 	addEditFlags(c, &f.edits)
 	flags.StringVar(&f.reason, "reason", "", "why, in your words: kept with the take")
@@ -217,7 +217,7 @@ func (x *replaying) prepare(args []string) error {
 		return err
 	}
 	if x.f.dryRun && x.resumed != nil {
-		return usageError{errors.New("--dry-run tells nothing of --resume: what is sent depends on the results that the open calls get")}
+		return x.dryResume(db)
 	}
 	if x.f.dryRun {
 		return x.printDryRun(x.req)

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-debugger/retake/cmd/internal/mistake"
-	"github.com/retake-debugger/retake/formats"
+	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake/files"
 	"github.com/retake-debugger/retake/redact"
-	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -31,47 +31,18 @@ type exportOptions struct {
 	rules, vault         string
 }
 
-// exportFormat is one that export writes.
-type exportFormat struct {
-	name, help string
-	write      func(x *exporting, w io.Writer) error
-}
-
-// exportFormats are all of them, in the order of the help.
-func exportFormats() []exportFormat {
-	return []exportFormat{
-		{"jsonl", "one exchange a line, as show --json prints it; all there are if\nnothing is named", (*exporting).jsonl},
-		{"raw-request", "the exact bytes of one request body, as they went over the wire", (*exporting).rawRequest},
-		{"raw-response", "the exact bytes of one response body", (*exporting).rawResponse},
-		{"openai-chat", "fine-tuning JSONL of Chat Completions: messages and tools", conversations(formats.OpenAIChat)},
-		{"openai-responses", "instructions, input and tools of the Responses API, JSONL", conversations(formats.OpenAIResponses)},
-		{"anthropic", "system, messages and tools of the Messages API, JSONL", conversations(formats.Anthropic)},
-		{"few-shot", "an example to be put before a real question: see --as, --api,\n--steps, --system, --words, --max-result", (*exporting).fewShot},
-		{"sharegpt", "conversations of from and value, JSONL", conversations(formats.ShareGPT)},
-		{"markdown", "to be read", conversations(formats.Markdown)},
-		{"html", "to be read: one page that loads and runs nothing", (*exporting).html},
-		{"har", "HTTP archive 1.2", (*exporting).har},
-		{"curl", "a shell script that sends one request again", request(formats.Curl)},
-		{"python", "the same in Python", request(formats.Python)},
-		{"go", "the same in Go", request(formats.GoProgram)},
-		{"otlp-json", "OpenTelemetry spans by the GenAI conventions", (*exporting).otlp},
-		{"archive", "lossless, for inspect import: everything if nothing is named", (*exporting).archive},
-		{"csv", "the tool calls, for spreadsheets", (*exporting).csv},
-	}
-}
-
 func formatNames() []string {
 	var names []string
-	for _, f := range exportFormats() {
-		names = append(names, f.name)
+	for _, f := range files.Forms() {
+		names = append(names, f.Name)
 	}
 	return names
 }
 
 func formatHelp() string {
 	var out strings.Builder
-	for _, f := range exportFormats() {
-		fmt.Fprintf(&out, "  %-17s%s\n", f.name, strings.ReplaceAll(f.help, "\n", "\n"+strings.Repeat(" ", 19)))
+	for _, f := range files.Forms() {
+		fmt.Fprintf(&out, "  %-17s%s\n", f.Name, strings.ReplaceAll(f.Help, "\n", "\n"+strings.Repeat(" ", 19)))
 	}
 	return out.String()
 }
@@ -118,7 +89,7 @@ Programs read the key from the environment; it is in no export.`,
 	f.BoolVar(&o.words, "words", false, "with few-shot: tell tool calls in words, for use without tools")
 	c.PreRun = func(c *cobra.Command, _ []string) {
 		if o.format == "few-shot" && !c.Flags().Changed("max-result") {
-			o.maxResult = 4000
+			o.maxResult = files.UsualResult
 		}
 	}
 	return c
@@ -129,18 +100,16 @@ type exporting struct {
 	*app
 	ctx    context.Context
 	o      *exportOptions
-	db     *store.DB
+	form   *files.Form
 	reader transcript.Reader
 	refs   []string
-	lost   formats.Losses
 	errors exportErrors
-	bar    *progress
 	scrub  *redact.Scrubber // nil: nothing is redacted
 }
 
 func (a *app) export(ctx context.Context, o *exportOptions, refs []string) error {
-	list := exportFormats()
-	n := slices.IndexFunc(list, func(f exportFormat) bool { return f.name == o.format })
+	list := files.Forms()
+	n := slices.IndexFunc(list, func(f files.Form) bool { return f.Name == o.format })
 	if n < 0 {
 		return usageError{mistake.OneOf("--format", o.format, formatNames())}
 	}
@@ -152,22 +121,53 @@ func (a *app) export(ctx context.Context, o *exportOptions, refs []string) error
 		return err
 	}
 	defer db.Close()
-	x := &exporting{app: a, ctx: ctx, o: o, db: db, reader: db, refs: refs, errors: exportErrors{app: a}, bar: a.progress()}
+	x := &exporting{app: a, ctx: ctx, o: o, form: &list[n], reader: db, refs: refs, errors: exportErrors{app: a}}
 	if err := x.redacting(); err != nil {
 		return err
 	}
+	out, err := x.export()
+	if err != nil {
+		return err
+	}
+	bar := a.progress()
+	out.Progress = bar.show
 	err = a.writeTo(o.file, func(w io.Writer) error {
-		err := list[n].write(x, w)
-		x.bar.clear()
+		err := out.Write(ctx, x.form, w)
+		bar.clear()
+		if errors.Is(err, files.ErrSeveral) {
+			err = usageError{err}
+		}
 		if err == nil {
 			err = x.errors.err()
 		}
 		return err
 	})
-	for _, what := range x.lost.List() {
+	for _, what := range out.Lost.List() {
 		fmt.Fprintln(a.err, "inspect: left out: "+visible(oneLine(what)))
 	}
 	return errors.Join(err, x.tellRedacted())
+}
+
+// export prepares what writes.
+func (x *exporting) export() (*files.Export, error) {
+	steps, err := files.ParseSteps(x.o.steps)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	out := &files.Export{Reader: x.reader, Version: workspace.Version(), Lines: newJSON, Left: x.errors.take,
+		Note: func(text string) { fmt.Fprintln(x.err, "inspect: "+visible(text)) },
+		Options: files.Options{Chunks: x.o.chunks, MaxTokens: x.o.maxTokens, MaxResult: x.o.maxResult, As: x.o.as, API: transcript.Dialect(x.o.api), Steps: steps,
+			System: x.o.system, Words: x.o.words}}
+	if x.form.Name == "jsonl" { // the only one that tells costs
+		if out.Prices, err = x.prices(); err != nil {
+			return nil, err
+		}
+	}
+	if out.Passes, err = x.filter(); err != nil {
+		return nil, err
+	}
+	out.Chosen, err = x.choose()
+	return out, err
 }
 
 func (o *exportOptions) check() error {
@@ -180,8 +180,10 @@ func (o *exportOptions) check() error {
 	if err := mistake.OneOf("--api", o.api, []string{"", "chat", "messages"}); err != nil {
 		return err
 	}
-	_, err := parseSteps(o.steps)
-	return err
+	if _, err := files.ParseSteps(o.steps); err != nil {
+		return fmt.Errorf("--steps %w", err)
+	}
+	return nil
 }
 
 // exportErrors are the exchanges that cannot be exported, because they are
@@ -201,7 +203,7 @@ func (x *exportErrors) take(what string, err error) error {
 		return nil
 	case errors.Is(err, transcript.ErrDamaged):
 		x.damaged++
-	case errors.Is(err, formats.ErrUnfinished), errors.Is(err, formats.ErrNoTranscript):
+	case files.LeaveOut(err):
 		x.refused++
 	default:
 		return err

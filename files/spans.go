@@ -1,4 +1,4 @@
-package main
+package files
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 // spanning writes exchanges as spans. Results come with later requests than
 // their calls, so what is called is kept until then.
 type spanning struct {
-	*exporting
+	*Export
 	otlp *formats.OTLP
 	runs map[string]bool                 // whose span is written
 	open map[string][]transcript.CallRow // by the exchange that brings their first result
@@ -24,8 +24,8 @@ type madeCall struct {
 	item     transcript.Item
 }
 
-func (x *exporting) otlp(w io.Writer) error {
-	s := &spanning{exporting: x, otlp: formats.NewOTLP(w, &x.lost), runs: map[string]bool{}, open: map[string][]transcript.CallRow{}, made: map[transcript.Place]madeCall{}}
+func (x *Export) otlp(w io.Writer) error {
+	s := &spanning{Export: x, otlp: formats.NewOTLP(w, &x.Lost), runs: map[string]bool{}, open: map[string][]transcript.CallRow{}, made: map[transcript.Place]madeCall{}}
 	if err := x.exchanges(false, s.add); err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (s *spanning) add(e *transcript.Exchange) error {
 	if err := s.results(c); err != nil {
 		return err
 	}
-	rows, err := s.reader.Calls(s.ctx, []string{e.ID})
+	rows, err := s.Reader.Calls(s.ctx, []string{e.ID})
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (s *spanning) run(id string) error {
 		return nil
 	}
 	s.runs[id] = true
-	sums, err := s.reader.Runs(s.ctx, transcript.RunFilter{IDs: []string{id}})
+	sums, err := s.Reader.Runs(s.ctx, transcript.RunFilter{IDs: []string{id}})
 	if err != nil && !errors.Is(err, transcript.ErrDamaged) || len(sums) == 0 {
 		return err
 	}

@@ -1,0 +1,241 @@
+package files
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/retake-debugger/retake/formats"
+	"github.com/retake-debugger/retake/pricing"
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+// Form is one in which runs and exchanges are written.
+type Form struct {
+	Name, Help string
+	Ending     string // of a file
+	One        bool   // of a single exchange
+	All        bool   // of everything, if nothing is chosen
+
+	write func(*Export, io.Writer) error
+}
+
+// Forms are all of them.
+func Forms() []Form {
+	return []Form{
+		{Name: "jsonl", Help: "one exchange a line, as show --json prints it; all there are if\nnothing is named", Ending: "jsonl", All: true, write: (*Export).jsonl},
+		{Name: "raw-request", Help: "the exact bytes of one request body, as they went over the wire", Ending: "bin", One: true, write: (*Export).rawRequest},
+		{Name: "raw-response", Help: "the exact bytes of one response body", Ending: "bin", One: true, write: (*Export).rawResponse},
+		{Name: "openai-chat", Help: "fine-tuning JSONL of Chat Completions: messages and tools", Ending: "jsonl", write: conversations(formats.OpenAIChat)},
+		{Name: "openai-responses", Help: "instructions, input and tools of the Responses API, JSONL", Ending: "jsonl", write: conversations(formats.OpenAIResponses)},
+		{Name: "anthropic", Help: "system, messages and tools of the Messages API, JSONL", Ending: "jsonl", write: conversations(formats.Anthropic)},
+		{Name: "few-shot", Help: "an example to be put before a real question: see --as, --api,\n--steps, --system, --words, --max-result", Ending: "json", write: (*Export).fewShot},
+		{Name: "sharegpt", Help: "conversations of from and value, JSONL", Ending: "jsonl", write: conversations(formats.ShareGPT)},
+		{Name: "markdown", Help: "to be read", Ending: "md", write: conversations(formats.Markdown)},
+		{Name: "html", Help: "to be read: one page that loads and runs nothing", Ending: "html", write: (*Export).html},
+		{Name: "har", Help: "HTTP archive 1.2", Ending: "har", write: (*Export).har},
+		{Name: "curl", Help: "a shell script that sends one request again", Ending: "sh", One: true, write: program(formats.Curl)},
+		{Name: "python", Help: "the same in Python", Ending: "py", One: true, write: program(formats.Python)},
+		{Name: "go", Help: "the same in Go", Ending: "go", One: true, write: program(formats.GoProgram)},
+		{Name: "otlp-json", Help: "OpenTelemetry spans by the GenAI conventions", Ending: "json", write: (*Export).otlp},
+		{Name: "archive", Help: "lossless, for inspect import: everything if nothing is named", Ending: "archive", All: true, write: (*Export).archive},
+		{Name: "csv", Help: "the tool calls, for spreadsheets", Ending: "csv", write: (*Export).csv},
+	}
+}
+
+// Options say how something is written.
+type Options struct {
+	Chunks    bool  // of jsonl: the arrival time of each piece of the answers
+	MaxTokens int64 // longer conversations lose their oldest rounds; 0 for no bound
+	MaxResult int   // longer results are cut, in bytes; 0 for no bound
+	// Of few-shot: see formats.FewShot.
+	As            string
+	API           transcript.Dialect // "" for that of the exchange
+	Steps         []int
+	System, Words bool
+	First         bool // of several conversations the first is the example; else that is an error
+}
+
+// UsualResult is where results in an example are cut if nothing else is said.
+const UsualResult = 4000
+
+// Chosen is what is exported: one exchange, or a run; neither for everything.
+type Chosen struct {
+	Ref      string // by which it was named
+	Run      string // id
+	Exchange *transcript.Exchange
+}
+
+// Export writes runs and exchanges in another form.
+type Export struct {
+	Options
+	Reader  transcript.Reader // formats.Redacted leaves secrets out
+	Prices  *pricing.Table
+	Version string // of this program
+	// Lines makes what writes lines of JSON; nil for encoding/json's own.
+	Lines  func(io.Writer) *json.Encoder
+	Chosen []Chosen
+	Passes func(*transcript.Exchange) bool // exchanges that do not are left out; nil: all do
+	// Lost tells what the form could not carry.
+	Lost formats.Losses
+	// Left is told of each thing that was to be written: with an error, why it is left
+	// out. What it gives ends the export.
+	Left func(what string, err error) error
+	// Note is told in words what was made shorter.
+	Note func(string)
+	// Progress is told how far it is; a total of 0 is one that is not known.
+	Progress func(what string, done, total int64)
+
+	ctx context.Context
+}
+
+// ErrSeveral says that an example is one conversation, and more were chosen.
+var ErrSeveral = errors.New("an example is one conversation")
+
+// ErrOne says that a form takes one exchange.
+var ErrOne = errors.New("this form takes one exchange")
+
+// Write writes what was chosen.
+func (x *Export) Write(ctx context.Context, form *Form, w io.Writer) error {
+	x.ctx = ctx
+	return form.write(x, w)
+}
+
+// LeaveOut tells whether an error is about one exchange, which is left out while the
+// others are written.
+func LeaveOut(err error) bool {
+	return errors.Is(err, transcript.ErrDamaged) || errors.Is(err, formats.ErrUnfinished) || errors.Is(err, formats.ErrNoTranscript)
+}
+
+func (x *Export) passes(e *transcript.Exchange) bool { return x.Passes == nil || x.Passes(e) }
+
+// exchanges gives what was chosen to f, oldest first, of runs all exchanges, with the
+// arrival times of their pieces if they are wanted.
+func (x *Export) exchanges(chunks bool, f func(*transcript.Exchange) error) error {
+	done := int64(0)
+	one := func(e *transcript.Exchange, err error) error {
+		what := ""
+		if err == nil {
+			if what = view.Ref(e.N); !x.passes(e) {
+				return nil
+			}
+			err = f(e)
+			done++
+			x.Progress("exporting, exchanges", done, 0)
+		}
+		return x.Left(what, err)
+	}
+	for _, c := range x.Chosen {
+		if c.Exchange != nil {
+			if err := one(c.Exchange, nil); err != nil {
+				return err
+			}
+			continue
+		}
+		for e, err := range x.Reader.Exchanges(x.ctx, transcript.Filter{Run: c.Run, Oldest: true}) {
+			if err == nil && chunks { // listings leave them out
+				e, err = x.Reader.Exchange(x.ctx, e.ID)
+			}
+			if err := one(e, err); err != nil {
+				return err
+			}
+		}
+	}
+	return x.ctx.Err()
+}
+
+// leaves gives the exchanges with which the conversations of what was chosen end.
+func (x *Export) leaves() ([]*transcript.Exchange, error) {
+	var out []*transcript.Exchange
+	for _, c := range x.Chosen {
+		if c.Exchange != nil {
+			if x.passes(c.Exchange) {
+				out = append(out, c.Exchange)
+			}
+			continue
+		}
+		ends, err := view.NewEnds(x.ctx, x.Reader, c.Run, x.Passes)
+		if err != nil {
+			return nil, err
+		}
+		for _, err := range ends.Damaged {
+			if err := x.Left("", err); err != nil {
+				return nil, err
+			}
+		}
+		for range ends.Failed {
+			x.Lost.Add("branches that failed")
+		}
+		out = append(out, ends.List...)
+	}
+	return out, x.ctx.Err()
+}
+
+// one gives the only exchange that was chosen.
+func (x *Export) one() (*transcript.Exchange, error) {
+	if len(x.Chosen) != 1 || x.Chosen[0].Exchange == nil {
+		return nil, ErrOne
+	}
+	return x.Chosen[0].Exchange, nil
+}
+
+// everything tells whether nothing was chosen.
+func (x *Export) everything() bool {
+	return slices.ContainsFunc(x.Chosen, func(c Chosen) bool { return c.Exchange == nil && c.Run == "" })
+}
+
+// titleOf names a run, "" if it has no name.
+func (x *Export) titleOf(run string) string {
+	sums, err := view.Runs(x.ctx, x.Reader, transcript.RunFilter{IDs: []string{run}}, time.Now())
+	if err != nil || len(sums) == 0 {
+		return ""
+	}
+	return sums[0].Name
+}
+
+// archive writes what was chosen with all that users said of it.
+func (x *Export) archive(w io.Writer) error {
+	words := x.Reader.AsOf(math.MaxInt64 >> 1)
+	a, err := formats.NewArchive(x.ctx, x.Reader, w, &x.Lost)
+	if err != nil {
+		return err
+	}
+	if err := x.exchanges(true, func(e *transcript.Exchange) error { return a.Add(e) }); err != nil {
+		return err
+	}
+	return a.Close(words)
+}
+
+// mostSteps bounds the numbers of steps that are believed.
+const mostSteps = 100_000
+
+// ParseSteps reads numbers and ranges of them: 1-3,5.
+func ParseSteps(s string) ([]int, error) {
+	if s == "" {
+		return nil, nil
+	}
+	var list []int
+	for part := range strings.SplitSeq(s, ",") {
+		from, to, ranged := strings.Cut(strings.TrimSpace(part), "-")
+		low, err := strconv.Atoi(from)
+		high := low
+		if err == nil && ranged {
+			high, err = strconv.Atoi(to)
+		}
+		if err != nil || low < 1 || high < low || high > mostSteps || len(list)+high-low > mostSteps {
+			return nil, fmt.Errorf("%q: want numbers such as 1-3,5", s)
+		}
+		for n := low; n <= high; n++ {
+			list = append(list, n)
+		}
+	}
+	return list, nil
+}

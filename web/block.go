@@ -244,7 +244,7 @@ func (b *blocks) text(e *view.Entry, section string) value {
 	case history:
 		how = closed
 	}
-	v := b.budget.value(text, whole, how)
+	v := b.budget.words(text, whole, how)
 	if !b.open && (e.Item.Kind == transcript.Reasoning || e.Item.Kind == transcript.System) {
 		v.Preview = oneLine(text, 160)
 		v.Folded = v.Preview != text

@@ -147,7 +147,7 @@ func (b *runBuilder) shorten(bl *block) {
 		bl.Text.Folded = bl.Text.Preview != it.Text
 	case added > shortAddition:
 		whole := bl.Text.Whole
-		bl.Text, bl.Added = b.budget.value(said, whole, open), int64(added)
+		bl.Text, bl.Added = b.budget.words(said, whole, open), int64(added)
 	}
 }
 

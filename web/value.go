@@ -3,12 +3,12 @@ package web
 import (
 	"bytes"
 	"encoding/json"
-	"html/template"
 	"net/url"
 	"strings"
 
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
+	"github.com/retake-debugger/retake/web/inert"
 )
 
 const (
@@ -50,13 +50,38 @@ type value struct {
 	Code    bool   // data rather than words
 	Note    string // what is wrong with it
 	Scrolls bool   // it stands in a box of its own, which the keyboard has to reach
+	Form    inert.Form
+	Spans   []transcript.Span // of a text that takes the place of another one
+
+	shown inert.Shown
 }
 
-// field is one argument of a call.
-type field struct {
-	Name    string
-	Value   value
-	Literal bool // a number, an object …: not a string
+// Shown is the text as HTML, as its form says.
+func (v value) Shown() inert.Shown {
+	switch {
+	case v.Spans != nil:
+		return inert.Spans(v.Spans)
+	case v.shown == "":
+		return inert.Show(v.Form, v.Text, true)
+	}
+	return v.shown
+}
+
+// ShownPreview is the same of the beginning.
+func (v value) ShownPreview() inert.Shown {
+	return inert.Show(v.Form, v.Preview, false)
+}
+
+// Class names the form.
+func (v value) Class() string {
+	class := ""
+	if v.Code {
+		class = " data"
+	}
+	if name := v.Form.Name(); name != "" {
+		class += " " + name
+	}
+	return class
 }
 
 // budget bounds how much text a page holds. What comes first gets most.
@@ -66,14 +91,24 @@ func newBudget() *budget { return &budget{pageBudget} }
 
 // value folds and cuts a text.
 func (b *budget) value(text, whole string, how folding) value {
-	v := value{Size: int64(len(text)), Whole: whole}
+	return b.formed(text, whole, how, inert.Text)
+}
+
+// words shows what people and models write.
+func (b *budget) words(text, whole string, how folding) value {
+	return b.formed(text, whole, how, inert.Words(view.Head(text, maxValue)))
+}
+
+func (b *budget) formed(text, whole string, how folding, form inert.Form) value {
+	v := value{Size: int64(len(text)), Whole: whole, Form: form}
 	limit := maxValue
 	if b.left < cost(view.Head(text, maxValue)) {
 		limit = max(min(maxValue, b.left/4), leastShown)
 	}
 	v.Text = view.Head(text, limit)
 	v.Cut = len(v.Text) < len(text)
-	b.left -= cost(v.Text)
+	v.shown = inert.Show(form, v.Text, true)
+	b.left -= len(v.shown)
 	bytes, lines, previewBytes, previewLines := how.limits()
 	if len(text) > bytes || strings.Count(v.Text, "\n") >= lines {
 		v.Folded, v.Preview = true, preview(v.Text, previewBytes, previewLines)
@@ -81,17 +116,8 @@ func (b *budget) value(text, whole string, how folding) value {
 	return v
 }
 
-// cost is about what a text takes in a page.
-func cost(text string) int {
-	n := 0
-	for _, r := range runs(text) {
-		n += len(template.HTMLEscapeString(r.Text))
-		if r.Mark {
-			n += len(`<span class="mark"></span>`)
-		}
-	}
-	return n
-}
+// cost is what a text takes in a page.
+func cost(text string) int { return len(inert.Show(inert.Text, text, false)) }
 
 func preview(text string, bytes, lines int) string {
 	parts := strings.SplitN(view.Head(text, bytes), "\n", lines+1)
@@ -100,11 +126,13 @@ func preview(text string, bytes, lines int) string {
 
 // data shows a text that may be JSON: indented if it is, every digit kept.
 func (b *budget) data(text, whole string, how folding) value {
-	shown := text
+	shown, form := text, inert.JSON
 	if pretty, ok := indent(text); ok {
 		shown = pretty
+	} else {
+		form = inert.FormOf(view.Head(text, maxValue))
 	}
-	v := b.value(shown, whole, how)
+	v := b.formed(shown, whole, how, form)
 	v.Size, v.Code = int64(len(text)), true
 	return v
 }
@@ -120,38 +148,6 @@ func indent(text string) (string, bool) {
 		return "", false
 	}
 	return b.String(), true
-}
-
-// fields shows the arguments of a call one by one, in their order. nil if they
-// are no object or too many.
-func (b *budget) fields(arguments json.RawMessage, whole string) []field {
-	dec := json.NewDecoder(bytes.NewReader(arguments))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil
-	}
-	var out []field
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil || len(out) == maxFields {
-			return nil
-		}
-		var raw json.RawMessage
-		if dec.Decode(&raw) != nil {
-			return nil
-		}
-		out = append(out, b.field(name.(string), raw, whole))
-	}
-	return out
-}
-
-func (b *budget) field(name string, raw json.RawMessage, whole string) field {
-	var text string
-	if len(raw) > 2 && raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
-		v := b.value(text, whole, moderate)
-		v.Code = true
-		return field{Name: name, Value: v}
-	}
-	return field{Name: name, Value: b.data(string(raw), whole, moderate), Literal: true}
 }
 
 // itemURL is where one item is as plain text. part is text, arguments or raw.

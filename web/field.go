@@ -1,0 +1,95 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+	"github.com/retake-debugger/retake/web/inert"
+)
+
+// field is one argument of a call.
+type field struct {
+	Name    string
+	Value   value
+	Literal bool // a number, an object …: not a string
+}
+
+// argument is a field as it was sent.
+type argument struct {
+	name string
+	raw  json.RawMessage
+}
+
+// edits are pairs of arguments by which tools that edit files are told what to put
+// in the place of what.
+var edits = [][2]string{{"old_string", "new_string"}, {"oldText", "newText"}, {"old_str", "new_str"}, {"old", "new"}, {"old_text", "new_text"}, {"oldString", "newString"}}
+
+const longestDifference = 32 << 10 // of an edit that is shown as one
+
+// fields shows the arguments of a call one by one, in their order. nil if they
+// are no object or too many.
+func (b *budget) fields(arguments json.RawMessage, whole string) []field {
+	dec := json.NewDecoder(bytes.NewReader(arguments))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil
+	}
+	var list []argument
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil || len(list) == maxFields {
+			return nil
+		}
+		var raw json.RawMessage
+		if dec.Decode(&raw) != nil {
+			return nil
+		}
+		list = append(list, argument{name.(string), raw})
+	}
+	return b.shownFields(list, whole)
+}
+
+// shownFields shows arguments; two that are an edit of a text as one difference.
+func (b *budget) shownFields(list []argument, whole string) []field {
+	var out []field
+	for i := 0; i < len(list); i++ {
+		if i+1 < len(list) {
+			if f, ok := b.edit(list[i], list[i+1], whole); ok {
+				out = append(out, f)
+				i++
+				continue
+			}
+		}
+		out = append(out, b.field(list[i].name, list[i].raw, whole))
+	}
+	return out
+}
+
+// edit shows what is to take the place of what, as a difference.
+func (b *budget) edit(was, now argument, whole string) (field, bool) {
+	var a, z string
+	if !slices.Contains(edits, [2]string{was.name, now.name}) || json.Unmarshal(was.raw, &a) != nil || json.Unmarshal(now.raw, &z) != nil ||
+		a == "" || z == "" || len(a)+len(z) > longestDifference {
+		return field{}, false
+	}
+	v := value{Size: int64(len(a) + len(z)), Whole: whole, Code: true, Spans: transcript.DiffWords(a, z)}
+	b.left -= len(v.Shown())
+	_, lines, _, _ := moderate.limits()
+	if strings.Count(a, "\n")+strings.Count(z, "\n") >= 2*lines {
+		v.Folded, v.Preview = true, oneLine(z, 120)
+	}
+	return field{Name: was.name + " → " + now.name, Value: v}, true
+}
+
+func (b *budget) field(name string, raw json.RawMessage, whole string) field {
+	var text string
+	if len(raw) > 2 && raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
+		v := b.formed(text, whole, moderate, inert.FormOf(view.Head(text, maxValue)))
+		v.Code = true
+		return field{Name: name, Value: v}
+	}
+	return field{Name: name, Value: b.data(string(raw), whole, moderate), Literal: true}
+}

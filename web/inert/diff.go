@@ -1,0 +1,54 @@
+package inert
+
+import (
+	"strings"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// diff shows a unified diff.
+func (m *markup) diff(s string) {
+	inside := false // a hunk: only there a line with a sign is one that changed
+	for line := range strings.Lines(s) {
+		text, end := strings.CutSuffix(line, "\n")
+		switch {
+		case strings.HasPrefix(text, "@@"):
+			inside = true
+			m.span("dh", text)
+		case strings.HasPrefix(text, "diff --git ") || strings.HasPrefix(text, "Index: "):
+			inside = false
+			m.span("dh", text)
+		case strings.HasPrefix(text, "--- ") || strings.HasPrefix(text, "+++ "):
+			m.span("dh", text)
+		case inside && strings.HasPrefix(text, "+"):
+			m.span("da", text)
+		case inside && strings.HasPrefix(text, "-"):
+			m.span("dd", text)
+		default:
+			m.text(text)
+		}
+		if end {
+			m.raw("\n")
+		}
+	}
+}
+
+// Spans shows what is new and what is gone between two texts.
+func Spans(list []transcript.Span) Shown {
+	m := &markup{}
+	for _, s := range list {
+		switch s.Fate {
+		case transcript.Removed:
+			m.open("del", "")
+			m.text(s.Text)
+			m.close("del")
+		case transcript.Added:
+			m.open("ins", "")
+			m.text(s.Text)
+			m.close("ins")
+		default:
+			m.text(s.Text)
+		}
+	}
+	return m.html()
+}

@@ -1,0 +1,68 @@
+package inert
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Form is what a text is taken for.
+type Form int
+
+// The forms that are known.
+const (
+	Text     Form = iota // just text
+	JSON                 // laid out in lines, one value each (encoding/json.Indent)
+	Markdown             // what models write
+	Terminal             // with the colours of a terminal
+	Diff                 // a unified diff
+)
+
+// FormOf tells what a text of a tool is taken for, unless it is JSON, which takes
+// a parser to say.
+func FormOf(s string) Form {
+	switch {
+	case hunk.MatchString(s):
+		return Diff
+	case strings.Contains(s, "\x1b["):
+		return Terminal
+	}
+	return Text
+}
+
+var (
+	hunk      = regexp.MustCompile(`(?m)^@@ -\d+(,\d+)? \+\d+(,\d+)? @@`)
+	structure = regexp.MustCompile("(?m)^(#{1,6} \\S|\\s{0,3}([-*+]|\\d{1,3}[.)]) \\S|\\s{0,3}```|> \\S|\\|.+\\|$)|`[^`\\n]+`|\\*\\*\\S")
+)
+
+// Words tells what a text of people and models is taken for: Markdown if it has
+// anything of it.
+func Words(s string) Form {
+	if structure.MatchString(s) {
+		return Markdown
+	}
+	return Text
+}
+
+// Show shows a text as its form says. Folds parts the stretches that a reader can
+// close; without it there are none.
+func Show(f Form, s string, folds bool) Shown {
+	m := &markup{}
+	switch f {
+	case JSON:
+		m.json(s, folds)
+	case Markdown:
+		m.markdown(s)
+	case Terminal:
+		m.terminal(s)
+	case Diff:
+		m.diff(s)
+	default:
+		m.text(s)
+	}
+	return m.html()
+}
+
+// Name is the class of what is shown in that form.
+func (f Form) Name() string {
+	return [...]string{"", "json", "md", "term", "udiff"}[f]
+}

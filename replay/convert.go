@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -74,10 +75,28 @@ func (r *Request) ConvertTo(to transcript.Dialect, model string) ([]dialect.Loss
 		}
 		r.convertHeaders(to)
 		r.converted = to
+		r.originals = renamed(losses, r.originals)
 	}
 	r.Header.Del("Content-Encoding")
 	r.Body = body
 	return losses, nil
+}
+
+// renamed gives the recorded names of the tools that a conversion renamed; before has
+// those that an earlier one did.
+func renamed(losses []dialect.Loss, before map[string]string) map[string]string {
+	names := map[string]string{}
+	for _, l := range losses {
+		if l.Code == dialect.ToolNameRewritten {
+			names[l.To] = cmp.Or(before[l.From], l.From)
+		}
+	}
+	for now, original := range before {
+		if names[now] == "" {
+			names[now] = original
+		}
+	}
+	return names
 }
 
 // plainBody gives the body with its encoding undone.

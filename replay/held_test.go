@@ -31,7 +31,11 @@ func recordAll(t *testing.T, all ...spoken) (*store.DB, []*transcript.Exchange) 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	var stored []*transcript.Exchange
+	return db, commitAll(t, db, all...)
+}
+
+func commitAll(t *testing.T, db *store.DB, all ...spoken) (stored []*transcript.Exchange) {
+	t.Helper()
 	for i, s := range all {
 		if s.url == "" {
 			s.url = responsesURL
@@ -45,7 +49,7 @@ func recordAll(t *testing.T, all ...spoken) (*store.DB, []*transcript.Exchange) 
 		}
 		stored = append(stored, done...)
 	}
-	return db, stored
+	return stored
 }
 
 func answered(id, output string) string {

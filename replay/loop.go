@@ -296,7 +296,7 @@ func (l *loop) afterAnswer(ctx context.Context, resp *Response) transcript.StopR
 		}
 		return transcript.StopFailed
 	}
-	l.open = pending(t, l.tools)
+	l.open = pending(t, l.tools, l.req.originals)
 	switch {
 	case l.o.Mode == transcript.Once:
 		return transcript.StopOnce

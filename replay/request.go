@@ -54,6 +54,7 @@ type Request struct {
 	lent      *atomic.Int32      // how many readers of Body transports have
 	done      int                // steps of takes that it goes on from
 	converted transcript.Dialect // what ConvertTo made of it; "" for that of the origin
+	originals map[string]string  // of tools that it renamed: their recorded names
 }
 
 // Prepare reads a recorded request and makes the edits. Without edits the

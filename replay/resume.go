@@ -53,6 +53,7 @@ func Resume(ctx context.Context, r transcript.Reader, t *transcript.Take) (*Requ
 		return fail(err)
 	}
 	req.converted = last.Dialect
+	req.originals = originalNames(ctx, r, req.Origin, last.Dialect)
 	req.done = max(0, last.Link.Step-req.Origin.Link.Step+1)
 	s := &Resumed{Take: t}
 	if err := s.inherit(ctx, r); err != nil {
@@ -62,6 +63,23 @@ func Resume(ctx context.Context, r transcript.Reader, t *transcript.Take) (*Requ
 		return fail(err)
 	}
 	return req, s, nil
+}
+
+// originalNames gives the recorded names of the tools that a take in another dialect
+// calls otherwise: those of its conversion are not kept, so it is done again.
+func originalNames(ctx context.Context, r transcript.Reader, origin *transcript.Exchange, to transcript.Dialect) map[string]string {
+	if origin.Dialect == to {
+		return nil
+	}
+	body, _, err := Full(ctx, r, origin)
+	if err != nil {
+		return nil // the tape knows them by the names that stayed
+	}
+	_, losses, err := dialect.Convert(origin.Dialect, to, body)
+	if err != nil {
+		return nil
+	}
+	return renamed(losses, nil)
 }
 
 // answered finds what the last answer left open, and which calls of the history got
@@ -84,7 +102,7 @@ func (s *Resumed) answered(ctx context.Context, r transcript.Reader, req *Reques
 		}
 		it := &input.Input[m.Call]
 		fromTape[it.CallID]--
-		s.Used = append(s.Used, &Call{Name: it.Name, ArgumentsRaw: it.ArgumentsRaw, Arguments: it.Arguments})
+		s.Used = append(s.Used, &Call{Name: it.Name, Original: req.originals[it.Name], ArgumentsRaw: it.ArgumentsRaw, Arguments: it.Arguments})
 	}
 	if last.Outcome != transcript.OK || !last.Complete {
 		return nil // it is sent again
@@ -94,7 +112,7 @@ func (s *Resumed) answered(ctx context.Context, r transcript.Reader, req *Reques
 		return err
 	}
 	turn := dialect.Decode(last.Dialect, &dialect.Wire{Method: last.Method, URL: last.URL, Status: last.Status, ResponseHeader: last.Response.Headers, Response: answer})
-	s.turn, s.Calls = turn, pending(turn, toolsOf(input))
+	s.turn, s.Calls = turn, pending(turn, toolsOf(input), req.originals)
 	if len(s.Calls) == 0 && turn.FinishReason != pauseTurn {
 		return ErrFinished
 	}

@@ -55,7 +55,7 @@ func (s *Simulated) prompt(c *Call) (system, user string) {
 	if c.Tool != nil {
 		fmt.Fprintf(&b, "Definition: %s\n", start(string(c.Tool), mostOfExample))
 	}
-	for _, e := range s.examples(c.Name) {
+	for _, e := range s.examples(c) {
 		fmt.Fprintf(&b, "\nArguments: %s\nResult:\n%s\n", start(e.arguments, mostOfExample), start(e.result, mostOfExample))
 	}
 	fmt.Fprintf(&b, "\nNow the call to answer.\nArguments: %s\nResult:\n", c.Input())
@@ -67,10 +67,10 @@ type example struct{ arguments, result string }
 
 // examples gives results of a tool: the latest before the take, and the first on the
 // tape.
-func (s *Simulated) examples(name string) []example {
-	list := s.loop.examples[name]
+func (s *Simulated) examples(c *Call) []example {
+	list := s.loop.examples[c.Name]
 	if s.Tape != nil {
-		for _, t := range s.Tape.of(name) {
+		for _, t := range s.Tape.of(c.recordedName()) {
 			list = append(list, example{t.key.arguments, t.item.Text})
 		}
 	}

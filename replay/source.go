@@ -12,11 +12,24 @@ import (
 type Call struct {
 	CallID       string
 	Name         string
+	Original     string          // what the recording calls the tool, where a conversion gave it another name; else ""
 	ArgumentsRaw string          // as the model wrote them
 	Arguments    json.RawMessage // read as JSON; nil if they are not
 	Item         *transcript.Item
 	Tool         json.RawMessage // the definition of the tool in the request, nil if it has none of that name
 	Dialect      transcript.Dialect
+}
+
+// Is tells whether a tool of that name is called: by the name that the model knows, or
+// by that of the recording.
+func (c *Call) Is(name string) bool { return c.Name == name || c.Original == name && name != "" }
+
+// recordedName is what the recording calls the tool.
+func (c *Call) recordedName() string {
+	if c.Original != "" {
+		return c.Original
+	}
+	return c.Name
 }
 
 // Input gives the arguments as a tool is told them: as JSON if they are, else as the
@@ -79,14 +92,15 @@ func (r *Result) result(callID string) dialect.Result {
 }
 
 // pending gives the calls of an answer that a client has to run, in their order.
-func pending(t *transcript.Turn, tools map[string]json.RawMessage) []*Call {
+// originals has the recorded names of tools that a conversion renamed.
+func pending(t *transcript.Turn, tools map[string]json.RawMessage, originals map[string]string) []*Call {
 	var calls []*Call
 	for i := range t.Output {
 		it := &t.Output[i]
 		if it.Kind != transcript.ToolCall || it.ServerSide || it.Choice > 0 {
 			continue
 		}
-		calls = append(calls, &Call{CallID: it.CallID, Name: it.Name, ArgumentsRaw: it.ArgumentsRaw, Arguments: it.Arguments, Item: it, Tool: tools[it.Name], Dialect: t.Dialect})
+		calls = append(calls, &Call{CallID: it.CallID, Name: it.Name, Original: originals[it.Name], ArgumentsRaw: it.ArgumentsRaw, Arguments: it.Arguments, Item: it, Tool: tools[it.Name], Dialect: t.Dialect})
 	}
 	return calls
 }

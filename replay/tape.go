@@ -298,7 +298,7 @@ func (t *Tape) Player(edits []transcript.Edit, used []*Call) (edited, recorded S
 		}
 	}
 	for _, c := range used {
-		p.next[keyOf(c.Name, c.ArgumentsRaw, c.Arguments)]++
+		p.next[keyOf(c.recordedName(), c.ArgumentsRaw, c.Arguments)]++
 	}
 	return editedSource{p}, recordedSource{p}
 }
@@ -312,7 +312,7 @@ type tapePlayer struct {
 
 // peek gives the next result of a call, nil if there is none left.
 func (p *tapePlayer) peek(c *Call) *taped {
-	key := keyOf(c.Name, c.ArgumentsRaw, c.Arguments)
+	key := keyOf(c.recordedName(), c.ArgumentsRaw, c.Arguments)
 	list := p.tape.byCall[key]
 	if n := p.next[key]; n < len(list) {
 		return list[n]

@@ -23,7 +23,7 @@ type Exec struct {
 }
 
 // Covers is that of a replay.Source.
-func (e *Exec) Covers(c *replay.Call) bool { return c.Name == e.Name }
+func (e *Exec) Covers(c *replay.Call) bool { return c.Is(e.Name) }
 
 // waitAfter is how long pipes are read on that a killed command has left to others.
 const waitAfter = time.Second
@@ -36,7 +36,7 @@ func (e *Exec) Answer(ctx context.Context, c *replay.Call) (*replay.Result, erro
 	cmd := exec.CommandContext(run, "sh", "-c", e.Command)
 	var out, problems bounded
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(c.Input()), &out, &problems
-	cmd.Env = append(cmd.Environ(), "RETAKE_TOOL="+c.Name, "RETAKE_CALL_ID="+c.CallID)
+	cmd.Env = append(cmd.Environ(), "RETAKE_TOOL="+e.Name, "RETAKE_CALL_ID="+c.CallID)
 	cmd.WaitDelay = waitAfter
 	group(cmd)
 	err := cmd.Run()

@@ -22,7 +22,7 @@ type HTTP struct {
 }
 
 // Covers is that of a replay.Source.
-func (h *HTTP) Covers(c *replay.Call) bool { return c.Name == h.Name }
+func (h *HTTP) Covers(c *replay.Call) bool { return c.Is(h.Name) }
 
 // Answer is that of a replay.Source. A server that does not answer is an error
 // result, too.
@@ -34,7 +34,7 @@ func (h *HTTP) Answer(ctx context.Context, c *replay.Call) (*replay.Result, erro
 		return nil, fmt.Errorf("call %s: %w", h.Name, err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("X-Retake-Tool", c.Name)
+	req.Header.Set("X-Retake-Tool", h.Name)
 	req.Header.Set("X-Retake-Call-Id", c.CallID)
 	client := h.Client
 	if client == nil {

@@ -73,16 +73,24 @@ func (m *MCP) tool(name string) (string, bool) {
 	return "", false
 }
 
+// called finds the tool that is called, by either of its names.
+func (m *MCP) called(c *replay.Call) (string, bool) {
+	if name, ok := m.tool(c.Name); ok {
+		return name, true
+	}
+	return m.tool(c.Original)
+}
+
 // Covers is that of a replay.Source.
 func (m *MCP) Covers(c *replay.Call) bool {
-	_, ok := m.tool(c.Name)
+	_, ok := m.called(c)
 	return ok
 }
 
 // Answer is that of a replay.Source. Arguments that are no JSON object, and a server
 // that refuses the call, are error results.
 func (m *MCP) Answer(ctx context.Context, c *replay.Call) (*replay.Result, error) {
-	name, ok := m.tool(c.Name)
+	name, ok := m.called(c)
 	if !ok {
 		return nil, nil
 	}

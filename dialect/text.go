@@ -87,36 +87,51 @@ func unit(s []byte) rune {
 
 // quote writes a text as a JSON string with no more escapes than needed.
 func quote(s string) []byte {
-	out := make([]byte, 0, len(s)+2)
+	out := make([]byte, 0, len(s)+len(s)/32+2)
 	out = append(out, '"')
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= utf8.RuneSelf {
-			r, n := utf8.DecodeRuneInString(s[i:])
-			out = utf8.AppendRune(out, r)
-			i += n
-			continue
+	for len(s) > 0 {
+		n := plainPart(s)
+		out = append(out, s[:n]...)
+		if s = s[n:]; len(s) == 0 {
+			break
 		}
-		switch c {
-		case '"', '\\':
+		switch c := s[0]; {
+		case c == '"', c == '\\':
 			out = append(out, '\\', c)
-		case '\n':
+		case c == '\n':
 			out = append(out, '\\', 'n')
-		case '\r':
+		case c == '\r':
 			out = append(out, '\\', 'r')
-		case '\t':
+		case c == '\t':
 			out = append(out, '\\', 't')
-		default:
-			if c < 0x20 {
-				const digits = "0123456789abcdef"
-				out = append(out, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
-			} else {
-				out = append(out, c)
-			}
+		case c < ' ':
+			const digits = "0123456789abcdef"
+			out = append(out, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+		default: // no UTF-8
+			out = utf8.AppendRune(out, utf8.RuneError)
 		}
-		i++
+		s = s[1:]
 	}
 	return append(out, '"')
+}
+
+// plainPart is how much of the beginning of a text stands in JSON as it is.
+func plainPart(s string) int {
+	for i := 0; i < len(s); {
+		switch c := s[i]; {
+		case c >= utf8.RuneSelf:
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && n == 1 {
+				return i
+			}
+			i += n
+		case c < ' ', c == '"', c == '\\':
+			return i
+		default:
+			i++
+		}
+	}
+	return len(s)
 }
 
 // maxCount bounds what is believed of a count, so that sums do not overflow.

@@ -27,6 +27,7 @@ const (
 // never waits for readers: what one holds back, a later checkpoint moves.
 type checkpointer struct {
 	pool *sql.DB
+	st   *statements
 	w    *writer
 	at   int // pages that wait before the next checkpoint
 	work chan struct{}
@@ -41,6 +42,7 @@ func startCheckpointer(c *connector, w *writer) *checkpointer {
 	cp := &checkpointer{pool: c.open(), w: w, at: checkpointAt,
 		work: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 	cp.pool.SetMaxOpenConns(1)
+	cp.st = newStatements(cp.pool.PrepareContext)
 	go cp.run()
 	return cp
 }
@@ -100,12 +102,13 @@ func (cp *checkpointer) checkpoint() {
 // them are moved.
 func (cp *checkpointer) log(mode string) (logged, moved int, err error) {
 	var busy int
-	err = cp.pool.QueryRow("PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &logged, &moved)
+	err = cp.st.row(context.Background(), "PRAGMA wal_checkpoint("+mode+")", nil, &busy, &logged, &moved)
 	return logged, moved, err
 }
 
 func (cp *checkpointer) close() error {
 	close(cp.stop)
 	<-cp.done
+	cp.st.close()
 	return cp.pool.Close()
 }

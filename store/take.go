@@ -172,28 +172,33 @@ func (t *tx) putTakeRow(take *transcript.Take) error {
 // putTakeSteps stores the steps and results that are not stored yet, and which
 // exchanges brought results that waited.
 func (t *tx) putTakeSteps(take *transcript.Take) error {
-	var steps, results, waiting int
-	err := t.st.row(context.Background(), "SELECT (SELECT count(*) FROM take_step WHERE take = ?1), (SELECT count(*) FROM take_result WHERE take = ?1), (SELECT count(*) FROM take_result WHERE take = ?1 AND exchange = '')",
-		[]any{take.N}, &steps, &results, &waiting)
+	stored, err := t.storedTake(take.N)
 	if err != nil {
 		return err
 	}
-	for _, s := range take.Steps[min(steps, len(take.Steps)):] {
+	for _, s := range take.Steps[min(stored.steps, len(take.Steps)):] {
 		if _, err := t.st.exec("INSERT OR IGNORE INTO take_step (exchange, take, step, attempt) VALUES (?, ?, ?, ?)", packID(s.Exchange), take.N, s.Step, s.Attempt); err != nil {
 			return err
 		}
 	}
-	for i := range take.Results {
+	now := storedTake{len(take.Steps), len(take.Results), len(take.Results)}
+	for i := stored.settled; i < len(take.Results); i++ {
 		r := &take.Results[i]
 		switch {
-		case i >= results:
+		case i >= stored.results:
 			err = t.putTakeResult(take.N, i+1, r)
-		case waiting > 0 && !r.Waits():
+		case !r.Waits():
 			_, err = t.st.exec("UPDATE take_result SET exchange = ?, text = NULL, failed = 0 WHERE take = ? AND n = ? AND exchange = ''", packID(r.Exchange), take.N, i+1)
 		}
 		if err != nil {
 			return err
 		}
+		if r.Waits() {
+			now.settled = min(now.settled, i)
+		}
+	}
+	if delete(t.w.takes, take.N); take.EndedAt.IsZero() && len(t.w.takes) < maxTakes {
+		t.w.takes[take.N] = now
 	}
 	return nil
 }
@@ -209,6 +214,21 @@ func (t *tx) putTakeResult(take int64, n int, r *transcript.TakeResult) error {
 	return err
 }
 
+// storedTake is how much of a take is stored.
+type storedTake struct{ steps, results, settled int } // settled: so many results wait no more
+
+// maxTakes bounds of how many takes the writer remembers that.
+const maxTakes = 1024
+
+func (t *tx) storedTake(n int64) (s storedTake, err error) {
+	if s, ok := t.w.takes[n]; ok {
+		return s, nil
+	}
+	err = t.st.row(context.Background(), `SELECT (SELECT count(*) FROM take_step WHERE take = ?1), count(*), coalesce(min(n) FILTER (WHERE exchange = '') - 1, count(*))
+		FROM take_result WHERE take = ?1`, []any{n}, &s.steps, &s.results, &s.settled)
+	return s, err
+}
+
 // removeTakeStep forgets that a take sent an exchange, and the take with its last
 // one.
 func (t *tx) removeTakeStep(exchange any) error {
@@ -220,6 +240,7 @@ func (t *tx) removeTakeStep(exchange any) error {
 	if err != nil {
 		return err
 	}
+	delete(t.w.takes, take)
 	if _, err := t.st.exec("DELETE FROM take_step WHERE exchange = ?", exchange); err != nil {
 		return err
 	}

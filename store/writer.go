@@ -30,12 +30,13 @@ type writer struct {
 	open    openCalls
 	headers *headerSets
 	models  map[modelKey]int64
+	takes   map[int64]storedTake // that go on
 	scratch []byte
 }
 
 func newWriter(ctx context.Context, c *connector, o Options, all []migration) (_ *writer, err error) {
 	w := &writer{turn: make(chan struct{}, 1), pool: c.open(), newest: len(all), known: newKnown(o.memory()),
-		recent: newRecent(), headers: newHeaderSets(), models: map[modelKey]int64{}, stale: true}
+		recent: newRecent(), headers: newHeaderSets(), models: map[modelKey]int64{}, takes: map[int64]storedTake{}, stale: true}
 	defer func() {
 		if err != nil {
 			w.pool.Close()
@@ -129,6 +130,7 @@ func (w *writer) load() error {
 		}
 		w.state, w.version, w.stale = s, version, false
 		w.open.forget() // they may have results by now
+		clear(w.takes)
 	}
 	w.state.changed = false
 	w.lookup.load(w.state.salt)
@@ -165,6 +167,7 @@ func (w *writer) forget() {
 	w.open.forget()
 	w.headers.forget()
 	clear(w.models)
+	clear(w.takes)
 	w.stale = true
 	for _, l := range w.lanes {
 		l.forget()

@@ -101,9 +101,16 @@ func takeGrows(t *testing.T, s transcript.Store) {
 	brought := &take.Results[2]
 	brought.Exchange, brought.Text, brought.IsError = id(24), "", false
 	keep()
+	take.Steps = append(take.Steps, transcript.TakeStep{Exchange: id(25), Step: 4, Attempt: 1})
+	take.Results[3].Exchange, take.Results[3].Text = id(25), ""
+	failure := errors.New("not now")
+	if err := s.Update(t.Context(), func(tx transcript.Tx) error { return errors.Join(tx.PutTake(take), failure) }); !errors.Is(err, failure) {
+		t.Fatal(err)
+	}
+	keep() // what was rolled back is stored now
 	take.EndedAt, take.Outcome, take.StopReason = base.Add(time.Second), transcript.OK, transcript.StopAnswered
 	keep()
-	if got := take.Last(); got != id(24) {
+	if got := take.Last(); got != id(25) {
 		t.Errorf("last exchange %s", got)
 	}
 	resumed := &transcript.Take{ID: id(2), Origin: id(10), Parent: id(1), Mode: transcript.Continue, Edits: "[]", CreatedAt: base, Steps: steps(30, 31)}
@@ -115,7 +122,7 @@ func takeGrows(t *testing.T, s transcript.Store) {
 			n      int64
 			step   int
 			before string
-		}{20: {1, 1, ""}, 21: {1, 0, ""}, 22: {1, 2, id(20)}, 24: {1, 3, id(23)}, 30: {2, 1, id(24)}, 31: {2, 2, id(30)}} {
+		}{20: {1, 1, ""}, 21: {1, 0, ""}, 22: {1, 2, id(20)}, 24: {1, 3, id(23)}, 25: {1, 4, id(24)}, 30: {2, 1, id(25)}, 31: {2, 2, id(30)}} {
 			at, err := tx.TakePlace(id(exchange))
 			if err != nil {
 				return err

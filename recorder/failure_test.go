@@ -106,6 +106,31 @@ func TestProxy_PassesBreaksOn(t *testing.T) {
 	}
 }
 
+// Why an answer broke off is known though its next piece was being waited for.
+func TestProxy_KnowsWhyAnAnswerBrokeOff(t *testing.T) {
+	read := make(chan bool)
+	up := rawUpstream(t, func(conn net.Conn, br *bufio.Reader) {
+		readRaw(t, br, false)
+		io.WriteString(conn, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nstart\r\n")
+		<-read
+		conn.(*net.TCPConn).SetLinger(0)
+	})
+	g := newRig(t, up)
+	resp, err := http.Get(g.url + "/v1/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if _, err := io.ReadFull(resp.Body, make([]byte, 5)); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(20 * time.Millisecond) // the recorder waits
+	close(read)
+	if r := g.next(); r.Outcome != transcript.UpstreamReset || r.Error == nil || !strings.Contains(r.Error.Message, "reset by peer") {
+		t.Errorf("recorded %v %+v", r.Outcome, r.Error)
+	}
+}
+
 // An idle connection that the upstream has closed costs nothing; a request that
 // was sent is never sent again.
 func TestProxy_SendsOnce(t *testing.T) {

@@ -58,10 +58,12 @@ type plainConn struct {
 	since time.Time
 }
 
-// headLimit bounds what may be read.
+// headLimit bounds what may be read. An error stays: whoever has waited for what
+// comes next does not see it, whoever reads that does.
 type headLimit struct {
 	io.Reader
 	left int64
+	err  error
 }
 
 var errHead = errors.New("the head of the answer is too large")
@@ -70,8 +72,12 @@ func (l *headLimit) Read(p []byte) (int, error) {
 	if l.left <= 0 {
 		return 0, errHead
 	}
+	if l.err != nil {
+		return 0, l.err
+	}
 	n, err := l.Reader.Read(p)
 	l.left -= int64(n)
+	l.err = err
 	return n, err
 }
 
@@ -219,4 +225,13 @@ func (c *plainConn) read(r *http.Request, inform func(code int, h textproto.MIME
 			return nil, err
 		}
 	}
+}
+
+// arrived waits until more of the answer's body has come in, and tells how many
+// bytes there are now. Call it only while more must come.
+func (c *plainConn) arrived() int64 {
+	if c.in.Buffered() == 0 {
+		c.in.Peek(1) // an error comes again as the body is read
+	}
+	return int64(c.in.Buffered())
 }

@@ -278,7 +278,12 @@ func (x *relay) deliverHead() step {
 
 // read waits for the next piece of the answer.
 func (x *relay) read() step {
-	x.stage.grow(0)
+	size := int64(0)
+	if x.route.plain != nil && x.resp.Body != http.NoBody {
+		x.stage.drop() // no buffer waits for the piece
+		size = x.route.plain.arrived()
+	}
+	x.stage.grow(size)
 	n, err := x.resp.Body.Read(x.stage.room())
 	return x.gotPiece(n, err)
 }

@@ -302,3 +302,31 @@ func TestProxy_NoticesClosedConnections(t *testing.T) {
 		<-closed
 	}
 }
+
+// What has come in from the upstream is one piece, however many chunks it is.
+func TestProxy_HandsOnAtOnceWhatIsThere(t *testing.T) {
+	read := make(chan bool)
+	up := rawUpstream(t, func(conn net.Conn, br *bufio.Reader) {
+		readRaw(t, br, false)
+		io.WriteString(conn, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nstart\r\n")
+		<-read
+		chunk := "c8\r\n" + strings.Repeat("x", 200) + "\r\n"
+		io.WriteString(conn, strings.Repeat(chunk, 60)+"0\r\n\r\n")
+	})
+	g := newRig(t, up)
+	resp, err := http.Get(g.url + "/v1/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if _, err := io.ReadFull(resp.Body, make([]byte, 5)); err != nil {
+		t.Fatal(err)
+	}
+	close(read)
+	if b, err := io.ReadAll(resp.Body); err != nil || len(b) != 60*200 {
+		t.Fatalf("client got %d bytes, %v", len(b), err)
+	}
+	if r := g.next(); len(r.Chunks) != 2 || body(t, r.Response) != "start"+strings.Repeat("x", 60*200) {
+		t.Errorf("recorded %d pieces", len(r.Chunks))
+	}
+}

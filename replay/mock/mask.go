@@ -16,6 +16,7 @@ type Mask struct {
 	Name    string
 	Member  string
 	Pattern *regexp.Regexp
+	start   start
 }
 
 // Masks are those that always count.
@@ -24,22 +25,25 @@ func Masks() []Mask {
 	for _, name := range []string{"cache_control", "prompt_cache_key", "safety_identifier", "user_id", "session_id", "client_metadata", "request_id"} {
 		list = append(list, Mask{Name: "member", Member: name})
 	}
-	for _, m := range [...][2]string{
-		{"uuid", `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`},
-		{"date", `\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?(?:Z|UTC|[+-]\d{2}:?\d{2}))?)?`},
-		{"date", `\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* \d{1,2},? (?:\d{2}:\d{2}:\d{2} )?(?:[A-Z]{3,4} )?\d{4}\b`},
-		{"date", `\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* \d{4}\b`},
-		{"date", `\b\d{1,2}/\d{1,2}/\d{4}\b`},
-		{"time", `\b\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?(?: ?[AP]M\b)?`},
-		{"duration", `\b\d+(?:\.\d+)? ?(?:ns|µs|us|ms|s|secs?|seconds?|mins?|minutes?|hours?)\b`},
-		{"tokens", `(?i)\btoken usage: [\d,]+/[\d,]+; [\d,]+ remaining`},
-		{"tokens", `(?i)\b[\d,.]+k? (?:of [\d,.]+k? )?tokens? (?:left|remaining|used)\b`},
-		{"tokens", `(?i)\btokens (?:left|remaining|used): [\d,.]+k?`},
-		{"path", `(?:/private)?(?:/var)?/tmp/[^/\s"'\\<>:;,()` + "`" + `]+`},
-		{"path", `(?:/private)?/var/folders/[^/\s]+/[^/\s]+/T(?:/[^/\s"'\\<>:;,()` + "`" + `]+)?`},
-		{"path", `(?:-private)?-(?:var-)?tmp-[A-Za-z0-9]+(?:-[A-Za-z0-9]+)?`}, // how Claude Code names a project's folder
+	for _, m := range [...]struct {
+		name, pattern string
+		start         start
+	}{
+		{"uuid", `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`, start{needs: holding("-"), first: hex, dashes: []int{8, 13}}},
+		{"date", `\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?(?:Z|UTC|[+-]\d{2}:?\d{2}))?)?`, start{needs: holding("-"), first: digits, word: true, dashes: []int{4, 7}}},
+		{"date", `\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* \d{1,2},? (?:\d{2}:\d{2}:\d{2} )?(?:[A-Z]{3,4} )?\d{4}\b`, start{needs: anyText, first: days + months, word: true}},
+		{"date", `\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* \d{4}\b`, start{needs: anyText, first: days + digits, word: true}},
+		{"date", `\b\d{1,2}/\d{1,2}/\d{4}\b`, start{needs: holding("/"), first: digits, word: true}},
+		{"time", `\b\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?(?: ?[AP]M\b)?`, start{needs: holding(":"), first: digits, word: true}},
+		{"duration", `\b\d+(?:\.\d+)? ?(?:ns|µs|us|ms|s|secs?|seconds?|mins?|minutes?|hours?)\b`, start{needs: anyText, first: digits, word: true}},
+		{"tokens", `(?i)\btoken usage: [\d,]+/[\d,]+; [\d,]+ remaining`, start{needs: speaksOfTokens}},
+		{"tokens", `(?i)\b[\d,.]+k? (?:of [\d,.]+k? )?tokens? (?:left|remaining|used)\b`, start{needs: speaksOfTokens}},
+		{"tokens", `(?i)\btokens (?:left|remaining|used): [\d,.]+k?`, start{needs: speaksOfTokens}},
+		{"path", `(?:/private)?(?:/var)?/tmp/[^/\s"'\\<>:;,()` + "`" + `]+`, start{needs: holding("/tmp/"), first: "/"}},
+		{"path", `(?:/private)?/var/folders/[^/\s]+/[^/\s]+/T(?:/[^/\s"'\\<>:;,()` + "`" + `]+)?`, start{needs: holding("/var/folders/"), first: "/"}},
+		{"path", `(?:-private)?-(?:var-)?tmp-[A-Za-z0-9]+(?:-[A-Za-z0-9]+)?`, start{needs: holding("tmp-"), first: "-"}}, // how Claude Code names a project's folder
 	} {
-		list = append(list, Mask{Name: m[0], Pattern: regexp.MustCompile(m[1])})
+		list = append(list, Mask{Name: m.name, Pattern: regexp.MustCompile(m.pattern), start: m.start.of(m.pattern)})
 	}
 	return list
 }
@@ -99,7 +103,7 @@ func (m *masker) text(s string) string {
 		s = strings.ReplaceAll(s, m.cwd, "<cwd>")
 	}
 	for _, mask := range m.texts {
-		s = mask.Pattern.ReplaceAllLiteralString(s, "<"+mask.Name+">")
+		s = mask.start.replace(mask.Pattern, s, "<"+mask.Name+">")
 	}
 	return s
 }

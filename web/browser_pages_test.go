@@ -11,7 +11,8 @@ import (
 // newPages are the pages beside the lists and transcripts, over runStore.
 func newPages() []string {
 	return []string{"/search", "/search?q=parse", "/compare", "/compare?refs=x5+x6", "/compare?refs=x1+x5+x7", "/tools", "/tools?name=read_file", "/stats",
-		"/r/1/calls", "/r/1/time", "/r/1/export", "/r/1/export?format=markdown&redact=1"}
+		"/r/1/calls", "/r/1/time", "/r/1/export", "/r/1/export?format=markdown&redact=1",
+		"/x/3/export?format=few-shot&as=python", "/export?ref=r1&ref=x2", "/import", "/x/2/link"}
 }
 
 func TestBrowser_PagesFitNarrowWindowsAndTheirPolicy(t *testing.T) {
@@ -49,6 +50,18 @@ func TestBrowser_TickedRunsAreCompared(t *testing.T) {
 	b.do(chromedp.KeyEvent("f"))
 	if got := eval[string](b, `location.hash`); got != "#first" {
 		t.Errorf("f leads to %q, want the first divergence", got)
+	}
+	b.quiet()
+}
+
+func TestBrowser_TickedRunsAreExported(t *testing.T) {
+	b := startBrowser(t, options(openStore(t, twoRuns())))
+	b.open("/")
+	b.do(chromedp.KeyEvent("j"), chromedp.KeyEvent("x"), chromedp.KeyEvent("j"), chromedp.KeyEvent("x"), chromedp.Click(chromedp.CSS("button[formaction='/export']")),
+		chromedp.WaitReady(chromedp.CSS(".export")), chromedp.Click(chromedp.CSS("input[value=few-shot]")), chromedp.SetValue(chromedp.CSS("select[name=as]"), "markdown"),
+		chromedp.Click(chromedp.CSS(".export form > button")), chromedp.WaitReady(chromedp.CSS("a.fetch")))
+	if got := eval[string](b, `document.querySelector("a.fetch").search`); got != "?api=&as=markdown&fetch=1&format=few-shot&max_result=&max_tokens=&ref=r2&ref=r1&steps=" {
+		t.Errorf("fetched is %s", got)
 	}
 	b.quiet()
 }

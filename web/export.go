@@ -1,77 +1,82 @@
 package web
 
 import (
-	"encoding/json"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/retake-debugger/retake/files"
 	"github.com/retake-debugger/retake/formats"
 	"github.com/retake-debugger/retake/redact"
-	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
 
-// exportFormat is a form in which a page offers a run or an exchange.
-type exportFormat struct {
-	Name, Help string
-	Ending     string // of the file
-	One        bool   // only of a single exchange
-	write      func(*exporting, io.Writer) error
-}
-
-func exportFormats() []exportFormat {
-	return []exportFormat{
-		{"html", "one page to be read, that loads and runs nothing", "html", false, (*exporting).html},
-		{"markdown", "to be read", "md", false, conversations(formats.Markdown)},
-		{"few-shot", "messages to be put before a real question", "json", false, (*exporting).fewShot},
-		{"openai-chat", "fine-tuning JSONL of Chat Completions", "jsonl", false, conversations(formats.OpenAIChat)},
-		{"openai-responses", "instructions, input and tools of the Responses API", "jsonl", false, conversations(formats.OpenAIResponses)},
-		{"anthropic", "system, messages and tools of the Messages API", "jsonl", false, conversations(formats.Anthropic)},
-		{"sharegpt", "conversations of from and value", "jsonl", false, conversations(formats.ShareGPT)},
-		{"jsonl", "one exchange a line, as the API gives it", "jsonl", false, (*exporting).jsonl},
-		{"curl", "a shell script that sends the request again", "sh", true, program(formats.Curl)},
-		{"python", "the same in Python", "py", true, program(formats.Python)},
-		{"go", "the same in Go", "go", true, program(formats.GoProgram)},
-	}
-}
-
 const (
 	previewOfExport = 12 << 10
-	longestResult   = 4000 // bytes of a tool result in an example
+	countedOfExport = 32 << 20 // bytes that a page counts before it is fetched
+	previewWithin   = 10 * time.Second
+	mostExported    = 200 // references at once
 )
 
 // exportPage offers the forms, and shows the beginning of one and what it leaves
 // out, before it is fetched.
 type exportPage struct {
 	layout
-	What     string // r12 or x34
+	What     string // r12, x34, "3 runs" or "everything"
 	Back     string
-	Formats  []exportFormat
+	Path     string   // of the page
+	Refs     []string // that it was given
+	Forms    []offered
 	Chosen   string
 	Redact   bool
+	Options  exportOptions
 	Fetch    string
 	Size     int64
+	AtLeast  bool // it was not written to its end for this page
+	Unseen   bool // it was not written at all
+	Binary   bool
 	Preview  string
 	LeftOut  []string
+	Notes    []string // what was made shorter
 	Redacted []string
 	Wrong    string
 }
 
+// offered is a form as the page offers it.
+type offered struct{ Name, Help string }
+
+// exportOptions are what a form lets one choose, as it was typed.
+type exportOptions struct {
+	As, API, Steps       string
+	System, Words        bool
+	MaxTokens, MaxResult string
+}
+
+// formHelp says otherwise than the commands what a form is, without their flags.
+var formHelp = map[string]string{
+	"few-shot": "an example to be put before a real question",
+	"jsonl":    "one exchange a line, as the API gives it",
+	"archive":  "loses nothing; an import takes it in again",
+}
+
 // exporting is one export.
 type exporting struct {
-	*server
-	c        *gin.Context
-	reader   transcript.Reader
-	run      *transcript.Run      // nil for an exchange
-	exchange *transcript.Exchange // nil for a run
-	lost     formats.Losses
+	files.Export
+	form    *files.Form
+	scrub   *redact.Scrubber // nil: nothing is redacted
+	notes   []string
+	written int
+	left    error // why something is left out
 }
 
 func (s *server) exportRun(c *gin.Context) {
@@ -80,7 +85,8 @@ func (s *server) exportRun(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
-	s.export(c, &exporting{server: s, c: c, run: run}, view.RunRef(run.N), runURL(run.N, 0, 0))
+	ref := view.RunRef(run.N)
+	s.export(c, &exportPage{What: ref, Back: runURL(run.N, 0, 0)}, []files.Chosen{{Ref: ref, Run: run.ID}})
 }
 
 func (s *server) exportExchange(c *gin.Context) {
@@ -89,210 +95,240 @@ func (s *server) exportExchange(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
-	s.export(c, &exporting{server: s, c: c, exchange: e}, view.Ref(e.N), exchangeURL(e.N))
+	ref := view.Ref(e.N)
+	s.export(c, &exportPage{What: ref, Back: exchangeURL(e.N)}, []files.Chosen{{Ref: ref, Exchange: e}})
 }
 
-func (s *server) export(c *gin.Context, x *exporting, what, back string) {
-	p := &exportPage{layout: layout{Title: "Export " + what}, What: what, Back: back, Chosen: c.Query("format"), Redact: c.Query("redact") != ""}
-	for _, f := range exportFormats() {
-		if !f.One || x.exchange != nil {
-			p.Formats = append(p.Formats, f)
-		}
+// exportMany exports all that is named: ?ref=r1&ref=x34&ref=t5, everything if nothing
+// is.
+func (s *server) exportMany(c *gin.Context) {
+	refs := c.QueryArray("ref")
+	if len(refs) > mostExported {
+		s.fail(c, http.StatusBadRequest, "At most "+strconv.Itoa(mostExported)+" can be exported at once; inspect export takes any number.")
+		return
 	}
-	n := slices.IndexFunc(p.Formats, func(f exportFormat) bool { return f.Name == p.Chosen })
+	p := &exportPage{What: "everything", Back: "/", Path: "/export", Refs: refs}
+	list := []files.Chosen{{}}
+	if len(refs) > 0 {
+		list = nil
+		p.What = strconv.Itoa(len(refs)) + " at once"
+	}
+	for _, ref := range refs {
+		t, err := s.locate(c, []string{ref})
+		if err != nil {
+			s.failed(c, err)
+			return
+		}
+		chosen := files.Chosen{Ref: ref, Exchange: t[0].Exchange}
+		if t[0].Exchange == nil {
+			chosen.Run = t[0].Run.ID
+		}
+		list = append(list, chosen)
+	}
+	if len(refs) == 1 {
+		p.What, p.Back = oneLine(refs[0], 40), "/"+url.PathEscape(refs[0])
+	}
+	s.export(c, p, list)
+}
+
+// export shows what an export of what was chosen would be, or sends it.
+func (s *server) export(c *gin.Context, p *exportPage, list []files.Chosen) {
+	p.Title, p.Chosen, p.Redact, p.Path = "Export "+p.What, c.Query("format"), c.Query("redact") != "", cmp.Or(p.Path, p.Back+"/export")
+	one := len(list) == 1 && list[0].Exchange != nil
+	forms := slices.DeleteFunc(files.Forms(), func(f files.Form) bool { return f.One && !one })
+	for _, f := range forms {
+		p.Forms = append(p.Forms, offered{f.Name, cmp.Or(formHelp[f.Name], strings.ReplaceAll(f.Help, "\n", " "))})
+	}
+	p.Options = readExportOptions(c)
 	if p.Chosen == "" {
 		s.show(c, http.StatusOK, "export-page", p)
 		return
 	}
+	n := slices.IndexFunc(forms, func(f files.Form) bool { return f.Name == p.Chosen })
 	if n < 0 {
 		s.fail(c, http.StatusBadRequest, "There is no such form to export.")
 		return
 	}
-	var scrub *redact.Scrubber
-	if x.reader = s.reader; p.Redact {
-		scrub = redact.NewScrubber(nil)
-		x.reader = formats.NewRedacted(s.reader, scrub)
-	}
-	if c.Query("fetch") != "" {
-		x.fetch(what, &p.Formats[n])
+	x, err := s.newExport(c.Request.Context(), p, &forms[n], list)
+	if err != nil {
+		p.Wrong = sentence(err)
+		s.show(c, http.StatusUnprocessableEntity, "export-page", p)
 		return
 	}
-	out := &beginning{}
-	if err := p.Formats[n].write(x, out); err != nil {
-		p.Wrong = sentence(err)
+	if c.Query("fetch") != "" {
+		s.fetch(c, x, p)
+		return
 	}
-	p.Size, p.Preview, p.LeftOut = out.size, string(out.text), x.lost.List()
-	if scrub != nil {
-		for _, r := range scrub.Report() {
-			p.Redacted = append(p.Redacted, r.Kind+" "+r.Placeholder)
-		}
+	p.Binary, p.Fetch = x.form.Name == "archive", fetchURL(c, p)
+	if p.Unseen = len(p.Refs) == 0 && p.Path == "/export"; !p.Unseen {
+		p.preview(c.Request.Context(), x)
 	}
-	q := url.Values{"format": {p.Chosen}, "fetch": {"1"}}
-	if p.Redact {
-		q.Set("redact", "1")
-	}
-	p.Fetch = back + "/export?" + q.Encode()
 	s.show(c, http.StatusOK, "export-page", p)
 }
 
-// beginning keeps the beginning of what is written, and counts the rest.
-type beginning struct {
-	text []byte
-	size int64
+// fetchURL is where what a page shows is fetched as a file.
+func fetchURL(c *gin.Context, p *exportPage) string {
+	q := c.Request.URL.Query()
+	q.Set("fetch", "1")
+	return p.Path + "?" + q.Encode()
 }
 
-func (b *beginning) Write(p []byte) (int, error) {
-	b.size += int64(len(p))
-	b.text = append(b.text, p[:min(len(p), previewOfExport-len(b.text))]...)
-	return len(p), nil
+func readExportOptions(c *gin.Context) exportOptions {
+	return exportOptions{As: c.Query("as"), API: c.Query("api"), Steps: strings.TrimSpace(c.Query("steps")), System: c.Query("system") != "", Words: c.Query("words") != "",
+		MaxTokens: strings.TrimSpace(c.Query("max_tokens")), MaxResult: strings.TrimSpace(c.Query("max_result"))}
 }
 
-// fetch sends the export as a file. An error after its beginning cuts the
-// connection: half a file is not taken for a whole one.
-func (x *exporting) fetch(what string, f *exportFormat) {
-	x.c.Header("Content-Disposition", fmt.Sprintf(`attachment; filename="%s.%s"`, what, f.Ending)) // what is a letter and a number
-	x.c.Header("Content-Type", "application/octet-stream")
-	err := f.write(x, x.c.Writer)
-	if err == nil {
-		return
+// newExport makes what writes. Its errors are for whoever chose.
+func (s *server) newExport(ctx context.Context, p *exportPage, form *files.Form, list []files.Chosen) (*exporting, error) {
+	o := &p.Options
+	x := &exporting{form: form}
+	x.Export = files.Export{Reader: s.reader, Prices: s.prices, Version: s.version, Chosen: list, Left: x.leave, Progress: func(string, int64, int64) {},
+		Note:    func(text string) { x.notes = append(x.notes, text) },
+		Options: files.Options{As: o.As, API: transcript.Dialect(o.API), System: o.System, Words: o.Words, First: true}}
+	var err error
+	if x.Steps, err = files.ParseSteps(o.Steps); err != nil {
+		return nil, fmt.Errorf("steps %w", err)
 	}
-	if !x.c.Writer.Written() {
-		x.c.Writer.Header().Del("Content-Disposition")
-		x.failed(x.c, err)
-		return
+	if !slices.Contains([]string{"", "json", "python", "markdown"}, o.As) || !slices.Contains([]string{"", "chat", "messages"}, o.API) {
+		return nil, errors.New("there is no such form of an example")
 	}
-	x.log.Error("export", "what", what, "format", f.Name, "error", err)
-	panic(http.ErrAbortHandler)
+	if x.MaxTokens, err = bound(o.MaxTokens, 0); err != nil {
+		return nil, err
+	}
+	usual := 0
+	if form.Name == "few-shot" {
+		usual = files.UsualResult
+	}
+	most, err := bound(o.MaxResult, int64(usual))
+	if err != nil {
+		return nil, err
+	}
+	x.MaxResult = int(most)
+	if p.Redact {
+		err = x.redact(ctx)
+	}
+	return x, err
 }
 
-func (x *exporting) decode(e *transcript.Exchange) (*transcript.Turn, error) {
-	return view.Decode(x.c.Request.Context(), x.reader, e)
-}
-
-// each reads the conversations, one after the other. Those that cannot be
-// written are told among the losses, unless there is no other.
-func (x *exporting) each(f func(*formats.Conversation) error) error {
-	list := []*transcript.Exchange{x.exchange}
-	if x.run != nil {
-		ends, err := view.NewEnds(x.c.Request.Context(), x.reader, x.run.ID, nil)
-		if err != nil {
-			return err
+// redact makes the export read what is stored without its secrets: what was chosen,
+// too.
+func (x *exporting) redact(ctx context.Context) error {
+	x.scrub = redact.NewScrubber(nil)
+	x.Reader = formats.NewRedacted(x.Reader, x.scrub)
+	for i := range x.Chosen {
+		if e := x.Chosen[i].Exchange; e != nil {
+			safe, err := x.Reader.Exchange(ctx, e.ID)
+			if err != nil {
+				return err
+			}
+			x.Chosen[i].Exchange = safe
 		}
-		list = ends.List
-		for range ends.Damaged {
-			x.lost.Add("exchanges that are damaged")
-		}
-		for range ends.Failed {
-			x.lost.Add("branches that failed")
-		}
-	}
-	var left error
-	written := 0
-	for _, e := range list {
-		c, err := formats.NewConversation(x.c.Request.Context(), x.reader, e, x.decode)
-		if err == nil {
-			err = f(c)
-		}
-		switch {
-		case err == nil:
-			written++
-		case errors.Is(err, formats.ErrUnfinished), errors.Is(err, formats.ErrNoTranscript), errors.Is(err, transcript.ErrDamaged):
-			left = err
-			x.lost.Add(view.Ref(e.N) + ": " + err.Error())
-		default:
-			return err
-		}
-	}
-	if written == 0 {
-		return left
 	}
 	return nil
 }
 
-func conversations(write func(io.Writer, *formats.Conversation, *formats.Losses) error) func(*exporting, io.Writer) error {
-	return func(x *exporting, w io.Writer) error {
-		return x.each(func(c *formats.Conversation) error { return write(w, c, &x.lost) })
+// bound reads a number that bounds something; 0 for no bound.
+func bound(text string, usual int64) (int64, error) {
+	if text == "" {
+		return usual, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("%q is no number of tokens or bytes", text)
+	}
+	return n, nil
+}
+
+// leave keeps why something is left out.
+func (x *exporting) leave(what string, err error) error {
+	switch {
+	case err == nil:
+		x.written++
+		return nil
+	case files.LeaveOut(err):
+		x.left = err
+		x.Lost.Add(strings.TrimPrefix(what+": "+err.Error(), ": "))
+		return nil
+	}
+	return err
+}
+
+// preview writes an export as far as a page tells of it.
+func (p *exportPage) preview(ctx context.Context, x *exporting) {
+	ctx, cancel := context.WithTimeout(ctx, previewWithin)
+	defer cancel()
+	out := &beginning{}
+	err := x.Write(ctx, x.form, out)
+	p.AtLeast = out.full || ctx.Err() != nil
+	if err == nil && x.written == 0 {
+		err = x.left
+	}
+	if err != nil && !p.AtLeast {
+		p.Wrong = sentence(err)
+	}
+	p.Size, p.LeftOut, p.Notes = out.size, x.Lost.List(), x.notes
+	if !p.Binary {
+		p.Preview = string(out.text)
+	}
+	if x.scrub != nil {
+		for _, r := range x.scrub.Report() {
+			p.Redacted = append(p.Redacted, r.Kind+" "+r.Placeholder)
+		}
 	}
 }
 
-func (x *exporting) html(w io.Writer) error {
-	var list []*formats.Conversation
-	if err := x.each(func(c *formats.Conversation) error { list = append(list, c); return nil }); err != nil {
-		return err
-	}
-	return formats.HTML(w, "", list, &x.lost)
+// beginning keeps the beginning of what is written, and counts the rest up to a
+// bound.
+type beginning struct {
+	text []byte
+	size int64
+	full bool
 }
 
-// fewShot writes the first conversation: an example is one.
-func (x *exporting) fewShot(w io.Writer) error {
-	first := true
-	return x.each(func(c *formats.Conversation) error {
-		if !first {
-			x.lost.Add("further conversations of the run: an example is one")
-			return nil
-		}
-		first = false
-		if c.Cut(longestResult) > 0 {
-			x.lost.Add("the rest of long results")
-		}
-		return formats.FewShot{API: c.Exchange.Dialect}.Write(w, c, &x.lost)
-	})
+var errEnough = errors.New("enough of it is written")
+
+func (b *beginning) Write(p []byte) (int, error) {
+	if b.size += int64(len(p)); b.size > countedOfExport {
+		b.full = true
+		return 0, errEnough
+	}
+	b.text = append(b.text, p[:min(len(p), previewOfExport-len(b.text))]...)
+	return len(p), nil
 }
 
-// exchanges gives those of the run, oldest first, or the one.
-func (x *exporting) exchanges(f func(*transcript.Exchange) error) error {
-	ctx := x.c.Request.Context()
-	if x.run == nil {
-		e, err := x.reader.Exchange(ctx, x.exchange.ID)
-		if err != nil {
-			return err
-		}
-		return f(e)
+// fetch sends an export as a file. An error after its beginning cuts the connection:
+// half a file is not taken for a whole one.
+func (s *server) fetch(c *gin.Context, x *exporting, p *exportPage) {
+	c.Header("Content-Disposition", fmt.Sprintf(`attachment; filename="%s"`, exportName(x, p)))
+	c.Header("Content-Type", "application/octet-stream")
+	err := x.Write(c.Request.Context(), x.form, c.Writer)
+	if err == nil && x.written == 0 && !c.Writer.Written() {
+		err = x.left
 	}
-	for e, err := range x.reader.Exchanges(ctx, transcript.Filter{Run: x.run.ID, Oldest: true}) {
-		if errors.Is(err, transcript.ErrDamaged) {
-			x.lost.Add("exchanges that are damaged")
-			continue
-		}
-		if err == nil { // listings leave the arrival times out
-			e, err = x.reader.Exchange(ctx, e.ID)
-		}
-		if err == nil {
-			err = f(e)
-		}
-		if err != nil {
-			return err
-		}
+	if err == nil {
+		return
 	}
-	return ctx.Err()
+	if !c.Writer.Written() {
+		c.Writer.Header().Del("Content-Disposition")
+		s.failed(c, err)
+		return
+	}
+	s.log.Error("export", "what", p.What, "format", x.form.Name, "error", err)
+	panic(http.ErrAbortHandler)
 }
 
-func (x *exporting) jsonl(w io.Writer) error {
-	lines := json.NewEncoder(w)
-	return x.exchanges(func(e *transcript.Exchange) error {
-		v, err := view.NewExchange(x.c.Request.Context(), x.reader, e)
-		if err != nil {
-			return err
-		}
-		v.Price(x.prices)
-		return lines.Encode(v)
-	})
-}
-
-// program makes an export of what writes one request as a program.
-func program(write func(io.Writer, *formats.Request) error) func(*exporting, io.Writer) error {
-	return func(x *exporting, w io.Writer) error {
-		r, err := replay.Prepare(x.c.Request.Context(), x.reader, x.exchange, nil)
-		if err != nil {
-			return err
-		}
-		written, err := r.Write()
-		if err != nil {
-			return err
-		}
-		for _, name := range r.Dropped {
-			x.lost.Add("header " + name + ": its value is not stored")
-		}
-		return write(w, (*formats.Request)(written))
+// exportName is a name for a file: of numbers, and words of ours.
+func exportName(x *exporting, p *exportPage) string {
+	ending := x.form.Ending
+	if x.form.Name == "few-shot" {
+		ending = cmp.Or(map[string]string{"python": "py", "markdown": "md"}[x.As], ending)
 	}
+	name := "retake"
+	switch {
+	case len(p.Refs) > 0:
+		name = fmt.Sprintf("retake-%d", len(p.Refs))
+	case p.Path != "/export":
+		name = p.What
+	}
+	return name + "." + ending
 }

@@ -31,6 +31,8 @@ type Options struct {
 	Token string
 	// Prices is what tokens cost; nil for the built-in prices.
 	Prices *pricing.Table
+	// Version of this program, for what is exported.
+	Version string
 	// MostImport bounds an upload of files in bytes; 0 for 2 GB.
 	MostImport int64
 	// InFlight gives what is being recorded; nil if that is not known.
@@ -48,6 +50,7 @@ type server struct {
 	takes        *playing
 	imports      *imports
 	mostImport   int64
+	version      string
 	prices       *pricing.Table
 	inFlight     func() []*transcript.Capture
 	log          *slog.Logger
@@ -61,7 +64,7 @@ type server struct {
 // New gives the handler that serves the pages. What changes something is a POST
 // with a token that the page was given.
 func New(o Options) http.Handler {
-	s := &server{reader: o.Reader, update: o.Update, replaying: o.Replaying, takes: newPlaying(), imports: newImports(), mostImport: cmp.Or(o.MostImport, usualImport), prices: o.Prices, inFlight: o.InFlight, log: o.Log, now: o.Now, guard: newGuard(o), assets: readAssets()}
+	s := &server{reader: o.Reader, update: o.Update, replaying: o.Replaying, takes: newPlaying(), imports: newImports(), version: o.Version, mostImport: cmp.Or(o.MostImport, usualImport), prices: o.Prices, inFlight: o.InFlight, log: o.Log, now: o.Now, guard: newGuard(o), assets: readAssets()}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -94,6 +97,7 @@ func (s *server) routes() http.Handler {
 	get("/r/:ref/export", s.exportRun)
 	get("/x/:ref", s.transcript)
 	get("/x/:ref/export", s.exportExchange)
+	get("/export", s.exportMany)
 	get("/x/:ref/replay", s.replayForm)
 	get("/x/:ref/wire", s.wire)
 	get("/x/:ref/link", s.link)

@@ -42,7 +42,7 @@ recording or from a model that plays the tool. No tool runs unless --tool-exec,
 				return err
 			}
 			log := workspace.Logger(a.err, "text")
-			o := web.Options{Prices: prices, InFlight: a.capturesUnderWay, AllowHosts: hosts, Token: token, Log: log, Now: time.Now}
+			o := web.Options{Version: workspace.Version(), Prices: prices, InFlight: a.capturesUnderWay, AllowHosts: hosts, Token: token, Log: log, Now: time.Now}
 			done, err := a.openForWeb(c.Context(), &o)
 			if err != nil {
 				return err

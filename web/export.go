@@ -69,6 +69,18 @@ var formHelp = map[string]string{
 	"archive":  "loses nothing; an import takes it in again",
 }
 
+// formsFirst are those that people read or send again: they come before the others.
+var formsFirst = []string{"html", "markdown", "curl", "python", "go", "few-shot"}
+
+// formRank is the place of a form among those that come first, behind them for all
+// others.
+func formRank(name string) int {
+	if n := slices.Index(formsFirst, name); n >= 0 {
+		return n
+	}
+	return len(formsFirst)
+}
+
 // exporting is one export.
 type exporting struct {
 	files.Export
@@ -136,6 +148,7 @@ func (s *server) export(c *gin.Context, p *exportPage, list []files.Chosen) {
 	p.Title, p.Chosen, p.Redact, p.Path = "Export "+p.What, c.Query("format"), c.Query("redact") != "", cmp.Or(p.Path, p.Back+"/export")
 	one := len(list) == 1 && list[0].Exchange != nil
 	forms := slices.DeleteFunc(files.Forms(), func(f files.Form) bool { return f.One && !one })
+	slices.SortStableFunc(forms, func(a, b files.Form) int { return cmp.Compare(formRank(a.Name), formRank(b.Name)) })
 	for _, f := range forms {
 		p.Forms = append(p.Forms, offered{f.Name, cmp.Or(formHelp[f.Name], strings.ReplaceAll(f.Help, "\n", " "))})
 	}

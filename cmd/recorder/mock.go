@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -38,8 +39,8 @@ func newMock(o *options) *cobra.Command {
 		Use:   "mock --from REF…",
 		Short: "Answer from recordings, as the provider once did",
 		Long: `mock is an upstream that answers from recordings: point the agent at it by its
-base URL. REF is a run (r12), a step (r12.3) or an exchange (x34); takes of a run
-are left out.
+base URL. REF is a run (r12), a step (r12.3), an exchange (x34) or a take (t4); takes
+of a run are left out.
 
 A request matches by its content: method, path, query without keys, and the JSON
 body. What differs from run to run is masked (--masks prints the list, --mask adds
@@ -55,8 +56,13 @@ came: at once, or with --speed 1 as slowly as they did.
 --fault KIND[:ARG][@WHEN] makes something go wrong: at the third request (@3), for
 one in ten (@0.1), or for all. Kinds: 429, 500, 503, 529 (429:5s says when to try
 again), cut:EVENTS, slow:DURATION, malformed (arguments of calls), duplicate (call
-ids), result:TEXT (the last tool result of the request, before it is matched or
-forwarded). Each is logged.
+ids), result:TEXT. Each is logged.
+
+result:TEXT gives the last tool result of the request another text before it is
+matched or forwarded, and the same result in all later requests, as if the tool had
+said so. What the model says to that no recording of the run can tell: add a take in
+which it saw that text (inspect replay r12.3 --set-result CALL_ID=TEXT, then --from
+r12 --from t4), or ask a model (--on-miss forward).
 
 POST /_retake/rewind makes every recording unserved, GET /_retake/status tells
 what was served and what is left.`,
@@ -77,7 +83,7 @@ what was served and what is left.`,
 		},
 	}
 	flags := c.Flags()
-	flags.StringArrayVar(&f.from, "from", nil, "run, step or exchange to answer from (repeatable)")
+	flags.StringArrayVar(&f.from, "from", nil, "run, step, exchange or take to answer from (repeatable)")
 	flags.Float64Var(&f.speed, "speed", 0, "1 answers as slowly as it was recorded, 2 twice as fast, 0 at once")
 	flags.StringArrayVar(&f.own, "mask", nil, "mask what fits this regular expression too (repeatable)")
 	flags.BoolVar(&f.printMask, "masks", false, "print what is masked, and stop")
@@ -163,15 +169,9 @@ func serveMock(ctx context.Context, o *options, f *mockFlags) error {
 
 // loadTape adds what a reference means to a tape.
 func loadTape(ctx context.Context, tape *mock.Tape, r transcript.Reader, ref string, leftOut func(error)) error {
-	target, err := view.Locate(ctx, r, ref)
+	list, err := meant(ctx, r, ref)
 	if err != nil {
 		return fmt.Errorf("find --from %s: %w", ref, err)
-	}
-	list := []*transcript.Exchange{target.Exchange}
-	if target.Exchange == nil {
-		if list, err = ofRun(ctx, r, target); err != nil {
-			return err
-		}
 	}
 	for _, e := range list {
 		if err := tape.Add(ctx, e); errors.Is(err, mock.ErrUnservable) {
@@ -181,6 +181,40 @@ func loadTape(ctx context.Context, tape *mock.Tape, r transcript.Reader, ref str
 		}
 	}
 	return nil
+}
+
+// meant gives the exchanges that a reference means: of a take all that it sent.
+func meant(ctx context.Context, r transcript.Reader, ref string) ([]*transcript.Exchange, error) {
+	target, err := view.Locate(ctx, r, ref)
+	if err != nil {
+		return nil, err
+	}
+	n, err := strconv.ParseInt(strings.TrimPrefix(ref, "t"), 10, 64)
+	switch {
+	case target.Exchange == nil:
+		return ofRun(ctx, r, target)
+	case ref[0] == 't' && err == nil:
+		return ofTake(ctx, r, n)
+	}
+	return []*transcript.Exchange{target.Exchange}, nil
+}
+
+func ofTake(ctx context.Context, r transcript.Reader, n int64) (list []*transcript.Exchange, err error) {
+	take, err := r.TakeN(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range take.Steps {
+		e, err := r.Exchange(ctx, s.Exchange)
+		if errors.Is(err, transcript.ErrNotFound) { // it was never on record
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	return list, nil
 }
 
 // ofRun gives the exchanges of a run, or of the agent of it that is meant, that no take

@@ -22,7 +22,7 @@ const (
 	Slow      FaultKind = "slow"      // every piece of the answer comes later
 	Malformed FaultKind = "malformed" // arguments of calls are no whole JSON
 	Duplicate FaultKind = "duplicate" // the calls of an answer have one call id, or that of the last call before
-	Result    FaultKind = "result"    // the last tool result of the request has another text, before it is matched or forwarded
+	Result    FaultKind = "result"    // the last tool result of the request has another text, here and later, before it is matched or forwarded
 )
 
 // Fault is one thing that goes wrong, at one request or by chance.

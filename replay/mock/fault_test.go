@@ -74,8 +74,22 @@ func TestFaults(t *testing.T) {
 			return `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":null,"tool_calls":[{"id":"call_a","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"call_a","content":"` + result + `"}]}`
 		}
 		p.add(chatPath, with("changed"), 200, saying("yes"), nil)
-		if g := post(p.serve(&mock.Handler{Faults: faults(t, "result:changed")}).URL+chatPath, with("true")); g.body != saying("yes") {
+		later := func(result string) string {
+			return strings.TrimSuffix(with(result), "]}") + `,{"role":"assistant","content":"yes"},{"role":"user","content":"sure?"}]}`
+		}
+		p.add(chatPath, later("changed"), 200, saying("sure"), nil)
+		url := p.serve(&mock.Handler{Faults: faults(t, "result:changed@1", "result:new@4")}).URL
+		if g := post(url+chatPath, with("true")); g.body != saying("yes") {
 			t.Errorf("%+v", g)
+		}
+		if g := post(url+chatPath, later("true")); g.body != saying("sure") {
+			t.Errorf("the agent sends it as it was: %+v", g)
+		}
+		if e := post(url+chatPath, later("another")).refusal(t).Error; e.Code != "replay_no_match" || strings.Contains(e.Message, "a fault") {
+			t.Errorf("another result with that call id: %+v", e)
+		}
+		if e := post(url+chatPath, with("other")).refusal(t).Error; e.Code != "replay_no_match" || !strings.Contains(e.Message, "a fault gave a tool result another text") {
+			t.Errorf("a text that no recording has: %+v", e)
 		}
 	})
 	t.Run("by chance, as the seed says", func(t *testing.T) {

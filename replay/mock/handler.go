@@ -25,8 +25,9 @@ type Handler struct {
 	Log    *slog.Logger                               // nil: no log
 	Wait   func(context.Context, time.Duration) error // nil: by a timer
 
-	mu     sync.Mutex
-	counts counts
+	mu      sync.Mutex
+	counts  counts
+	results changedResults
 }
 
 // counts tell what happened since the start.
@@ -60,6 +61,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, h.status())
 	case r.URL.Path == "/_retake/rewind" && r.Method == http.MethodPost:
 		h.Tape.Rewind()
+		h.results.forget()
 		writeJSON(w, h.status())
 	case r.Header.Get("Upgrade") != "":
 		http.Error(w, "no WebSockets here", http.StatusUpgradeRequired) // at which clients use HTTP
@@ -119,13 +121,14 @@ type answer struct {
 	body    []byte // without content encoding
 	wire    []byte
 	faults  []Fault
+	changed bool // a fault gave some tool result another text
 }
 
 func (a *answer) serve() {
 	if a.refused() {
 		return
 	}
-	a.changeResult()
+	a.changeResults()
 	o := a.Tape.outliner.of(a.dialect, a.r.Method, a.r.URL.RequestURI(), a.body)
 	next, matched := a.Tape.take(o)
 	switch {
@@ -147,6 +150,9 @@ func (a *answer) serve() {
 	default:
 		a.count(func(c *counts) { c.Missed++ })
 		m := a.Tape.explain(a.r.Context(), o, a.Tape.nearest(o), a.body)
+		if a.changed {
+			m.Message = "a fault gave a tool result another text, and no recording tells what the model says to that: answer from a take that has it (inspect replay --set-result, then --from tN), or forward. " + m.Message
+		}
 		a.log().Warn("request refused", "path", a.r.URL.Path, "why", m.Message)
 		m.write(a.w, a.dialect)
 	}

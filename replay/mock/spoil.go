@@ -136,23 +136,3 @@ func quoted(s string) []byte {
 	}
 	return q
 }
-
-// changeResult gives the last tool result of the request the text of a fault.
-func (a *answer) changeResult() {
-	for _, f := range a.faults {
-		if f.Kind != Result {
-			continue
-		}
-		items := dialect.Decode(a.dialect, &dialect.Wire{Method: a.r.Method, URL: a.r.URL.RequestURI(), Request: a.body}).Input
-		for i := len(items) - 1; i >= 0; i-- {
-			if items[i].Kind != transcript.ToolResult {
-				continue
-			}
-			if changed, err := dialect.SetResultAt(a.dialect, a.body, items[i].At, f.Text); err == nil {
-				a.body, a.wire = changed, changed
-				a.r.Header.Del("Content-Encoding")
-			}
-			break
-		}
-	}
-}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -215,11 +216,17 @@ func newDB(path string, connect func(string) (*connector, error)) (*DB, error) {
 	return db, nil
 }
 
+// findPack reads the beginning of a pack at first, as far as it takes: most
+// searches want one segment. Whoever wants more of it gets all.
 func (db *DB) findPack(ctx context.Context, id segmentID) (*pack, error) {
 	if p := db.cache.find(id); p != nil {
 		return p, nil
 	}
-	p, err := readPack(ctx, db.st, db.codec, id)
+	upTo := id.number()
+	if db.cache.begun(id) {
+		upTo = math.MaxInt64
+	}
+	p, err := readPackTo(ctx, db.st, db.codec, id, upTo)
 	if err == nil {
 		db.cache.keep(p)
 	}

@@ -87,6 +87,8 @@ func FuzzPack_Damaged(f *testing.F) {
 	f.Add(row.first, row.count, row.bytes, row.lengths, row.data)
 	f.Add(int64(1), int64(2), int64(1<<60), []byte{3, 4}, row.data)
 	f.Add(int64(1), int64(-2), int64(-1), []byte{0xff}, []byte{})
+	blocks := packRow(5, []int{blockBytes, 1, blockBytes - 1, 7, blockBytes}, bytes.Repeat([]byte("0123456"), 3*blockBytes/7+2)[:3*blockBytes+7], c.tight)
+	f.Add(blocks.first, blocks.count, blocks.bytes, blocks.lengths, blocks.data)
 	bomb := packRow(1, []int{maxPack * 4}, make([]byte, maxPack*4), c.quick)
 	f.Add(bomb.first, bomb.count, bomb.bytes, bomb.lengths, bomb.data)
 	f.Add(bomb.first, bomb.count, int64(100), bomb.lengths, bomb.data)
@@ -105,6 +107,13 @@ func FuzzPack_Damaged(f *testing.F) {
 				t.Fatalf("segment %d is missing", i)
 			}
 			all = append(all, segment...)
+			beginning, err := c.unpackTo(pieces, packedRow{first, count, size, lengths, data}, first+int64(i))
+			if err != nil {
+				t.Fatalf("as far as segment %d: %v", i, err)
+			}
+			if got, _ := beginning.segment(idIn(pieces, first+int64(i))); !bytes.Equal(got, segment) {
+				t.Errorf("segment %d differs when only the beginning is unpacked", i)
+			}
 		}
 		if !bytes.Equal(all, p.data) {
 			t.Error("the segments are not the pack")

@@ -100,9 +100,9 @@ func (l *lane) flush() error {
 		l.loose = append(l.loose, loosePack{first, int64(len(l.lengths)), int64(len(l.data)), slices.Clone(l.lengths), bytes.Clone(l.data)})
 		return l.write(packRow(first, l.lengths, l.data, l.codec.quick))
 	}
-	encoder := l.codec.tight
+	compress := l.codec.tight
 	if len(l.data) >= fullPack/2 { // a transaction this large is one of many: no time to lose
-		encoder = l.codec.quick
+		compress = l.codec.quick
 	}
 	lengths, data := l.lengths, l.data
 	if len(l.loose) > 0 {
@@ -117,7 +117,7 @@ func (l *lane) flush() error {
 	if len(data) < fullPack {
 		l.loose = []loosePack{{first: first, count: int64(len(lengths)), bytes: int64(len(data))}}
 	}
-	return l.write(packRow(first, lengths, data, encoder))
+	return l.write(packRow(first, lengths, data, compress))
 }
 
 // takeLoose gives what the loose packs hold and deletes them.

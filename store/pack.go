@@ -6,9 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"sync"
-
-	"github.com/klauspost/compress/zstd"
+	"math"
 )
 
 var (
@@ -36,7 +34,7 @@ var packTables = [2]string{"piece_pack", "whole_pack"}
 // larger one is damage.
 const maxPack = 4 << 20
 
-// pack is an unpacked pack.
+// pack is an unpacked pack, or the beginning of one.
 type pack struct {
 	lane  int
 	first int64
@@ -47,8 +45,11 @@ type pack struct {
 // segment gives the bytes of a segment; they are shared and must not be changed.
 // One that was removed has length 0: none is stored empty.
 func (p *pack) segment(id segmentID) ([]byte, bool) {
+	if !p.covers(id) {
+		return nil, false
+	}
 	i := id.number() - p.first
-	if id.lane() != p.lane || i < 0 || i >= int64(len(p.ends)) {
+	if p.ends[i] > len(p.data) {
 		return nil, false
 	}
 	start := 0
@@ -56,6 +57,12 @@ func (p *pack) segment(id segmentID) ([]byte, bool) {
 		start = p.ends[i-1]
 	}
 	return p.data[start:p.ends[i]], p.ends[i] > start
+}
+
+// covers tells whether a segment is in the pack, unpacked or not.
+func (p *pack) covers(id segmentID) bool {
+	i := id.number() - p.first
+	return id.lane() == p.lane && i >= 0 && i < int64(len(p.ends))
 }
 
 func (p *pack) last() int64 { return p.first + int64(len(p.ends)) - 1 }
@@ -66,72 +73,22 @@ type packedRow struct {
 	lengths, data       []byte
 }
 
-// codec compresses and decompresses packs. It is safe for concurrent use.
-type codec struct {
-	quick, tight *zstd.Encoder
-	decoder      *zstd.Decoder
-	closing      sync.RWMutex // a decoder must not be closed while it decodes
-	closed       bool
-}
-
-// newCodec: loose packs are compressed quickly, since they are merged soon,
-// full ones well.
-func newCodec() (*codec, error) {
-	encoder := func(level zstd.EncoderLevel, window int) (*zstd.Encoder, error) {
-		return zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true))
-	}
-	quick, err := encoder(zstd.SpeedFastest, 256<<10)
-	if err != nil {
-		return nil, err
-	}
-	tight, err := encoder(zstd.SpeedDefault, 1<<20)
-	if err != nil {
-		return nil, err
-	}
-	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(maxPack))
-	if err != nil {
-		return nil, err
-	}
-	return &codec{quick: quick, tight: tight, decoder: decoder}, nil
-}
-
-func (c *codec) close() {
-	c.closing.Lock()
-	defer c.closing.Unlock()
-	c.closed = true
-	c.quick.Close()
-	c.tight.Close()
-	c.decoder.Close()
-}
-
-// decodeSlack is room behind the data that lets the decoder copy in whole words.
-const decodeSlack = 64
-
-// decode gives the data of a pack; sql.ErrConnDone once the codec is closed.
-func (c *codec) decode(data []byte, size int64) ([]byte, error) {
-	c.closing.RLock()
-	defer c.closing.RUnlock()
-	if c.closed {
-		return nil, sql.ErrConnDone
-	}
-	plain, err := c.decoder.DecodeAll(data, make([]byte, 0, size+decodeSlack))
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errPack, err)
-	}
-	return plain, nil
-}
-
-func packRow(first int64, lengths []int, data []byte, encoder *zstd.Encoder) packedRow {
+func packRow(first int64, lengths []int, data []byte, compress func([]byte) []byte) packedRow {
 	row := packedRow{first: first, count: int64(len(lengths)), bytes: int64(len(data))}
 	for _, l := range lengths {
 		row.lengths = binary.AppendUvarint(row.lengths, uint64(l))
 	}
-	row.data = encoder.EncodeAll(data, nil)
+	row.data = compress(data)
 	return row
 }
 
 // unpack trusts nothing in the row.
 func (c *codec) unpack(lane int, row packedRow) (*pack, error) {
+	return c.unpackTo(lane, row, math.MaxInt64)
+}
+
+// unpackTo unpacks no more than what holds the segment of that number.
+func (c *codec) unpackTo(lane int, row packedRow, number int64) (*pack, error) {
 	if row.bytes < 0 || row.bytes > maxPack || row.count < 0 || row.count > int64(len(row.lengths)) {
 		return nil, errPack
 	}
@@ -145,18 +102,28 @@ func (c *codec) unpack(lane int, row packedRow) (*pack, error) {
 		}
 		p.ends = append(p.ends, end)
 	}
-	var err error
-	if p.data, err = c.decode(row.data, row.bytes); err != nil {
-		return nil, err
-	}
-	if v.bad || int64(len(p.ends)) != row.count || end != len(p.data) {
+	if v.bad || int64(len(p.ends)) != row.count || int64(end) != row.bytes {
 		return nil, errPack
+	}
+	var err error
+	if i := number - p.first; i >= 0 && i < row.count && int64(p.ends[i]) < row.bytes {
+		p.data, err = c.decodeBeginning(row.data, p.ends[i])
+	} else if p.data, err = c.decode(row.data, row.bytes); err == nil && len(p.data) != end {
+		err = errPack
+	}
+	if err != nil {
+		return nil, err
 	}
 	return p, nil
 }
 
 // readPack reads the pack that holds a segment.
 func readPack(ctx context.Context, st *statements, c *codec, id segmentID) (*pack, error) {
+	return readPackTo(ctx, st, c, id, math.MaxInt64)
+}
+
+// readPackTo unpacks no more of it than what holds the segment of a number.
+func readPackTo(ctx context.Context, st *statements, c *codec, id segmentID, number int64) (*pack, error) {
 	var p *pack
 	query := "SELECT first, count, bytes, lengths, data FROM " + packTables[id.lane()] + " WHERE first <= ? ORDER BY first DESC LIMIT 1"
 	err := st.rows(ctx, query, []any{id.number()}, func(r *sql.Rows) error {
@@ -167,7 +134,7 @@ func readPack(ctx context.Context, st *statements, c *codec, id segmentID) (*pac
 			return err
 		}
 		row.lengths, row.data = lengths, data
-		if p, err = c.unpack(id.lane(), row); err != nil {
+		if p, err = c.unpackTo(id.lane(), row, number); err != nil {
 			return fmt.Errorf("unpack %s %d: %w", packTables[id.lane()], row.first, err)
 		}
 		return nil
@@ -182,39 +149,4 @@ func readPack(ctx context.Context, st *statements, c *codec, id segmentID) (*pac
 		return nil, fmt.Errorf("segment %d: %w", id, errSegment)
 	}
 	return p, nil
-}
-
-// packCache keeps the packs that were read last. Segments never change, so an
-// entry stays right even when its pack has been merged into another since.
-type packCache struct {
-	mu    sync.Mutex
-	limit int
-	size  int
-	packs []*pack // the latest used last
-}
-
-func (c *packCache) find(id segmentID) *pack {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for i := len(c.packs) - 1; i >= 0; i-- {
-		p := c.packs[i]
-		if _, ok := p.segment(id); ok {
-			copy(c.packs[i:], c.packs[i+1:])
-			c.packs[len(c.packs)-1] = p
-			return p
-		}
-	}
-	return nil
-}
-
-func (c *packCache) keep(p *pack) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.packs = append(c.packs, p)
-	c.size += len(p.data)
-	for c.size > c.limit && len(c.packs) > 1 {
-		c.size -= len(c.packs[0].data)
-		c.packs[0] = nil
-		c.packs = c.packs[1:]
-	}
 }

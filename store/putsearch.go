@@ -305,7 +305,7 @@ func (t *tx) handOn(r *keptText) (bool, error) {
 		if unreadable != nil || len(mine) != 1 || len(theirs) != 1 {
 			return false, nil
 		}
-		theirs[0].signature = mine[0].signature
+		theirs[0].signature, theirs[0].more = mine[0].signature, mine[0].more
 		_, err = t.st.exec("UPDATE search_text SET first = ?1, last = ?1, items = ?2 WHERE id = ?3", n, packItems(theirs, n), r.id)
 	}
 	if err == nil {

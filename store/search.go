@@ -13,10 +13,10 @@ import (
 )
 
 // Texts are read in pages. The first is small, since most searches end in it;
-// each costs what it takes to find the first of its texts.
+// each costs what it takes to find the first of its texts, so they grow.
 const (
 	firstPage = 8
-	nextPage  = 256
+	mostPage  = 2048
 )
 
 // hasIndex tells whether this build can keep the index, and whether there is one.
@@ -120,7 +120,7 @@ func (s *searching) run(yield func(transcript.SearchItem, error) bool) error {
 	if !made {
 		return nil
 	}
-	s.sieve = sieve{holds: stretchesOf(s.q), errors: s.q.Errors, words: len(s.q.WordList()) > 1}
+	s.sieve = sieve{holds: tracesOf(s.q), errors: s.q.Errors, words: len(s.q.WordList()) > 1}
 	if s.q.Tool != "" {
 		if s.sieve.tools, err = s.toolsNamed(s.q.Tool); err != nil || len(s.sieve.tools) == 0 {
 			return err
@@ -194,7 +194,7 @@ func (s *searching) ofTexts(match textMatch, yield func(transcript.SearchItem, e
 
 // ofSpan gives the items of the texts between two ids that match.
 func (s *searching) ofSpan(match string, span [2]int64, yield func(transcript.SearchItem, error) bool) error {
-	for below, size := span[1]+1, firstPage; below > span[0]; size = min(size*4, nextPage) {
+	for below, size := span[1]+1, firstPage; below > span[0]; size = min(size*4, mostPage) {
 		page, n, last, err := s.page(match, span[0], below, size)
 		if err != nil {
 			return err

@@ -13,7 +13,7 @@ import (
 // sieve tells from what a row of search_text says of an item whether that may be
 // looked for.
 type sieve struct {
-	holds  []uint64       // stretches that the item must hold
+	holds  traces         // of what the item must hold
 	errors bool           // it must be an error
 	tools  map[int64]bool // it must be about one of these; nil for any
 	words  bool           // it may be a long one known by its words
@@ -42,7 +42,7 @@ func (s *sieve) passes(r *itemReader) bool {
 	if r.flags&flagWords != 0 {
 		return s.words
 	}
-	return mayHold(r.signature, s.holds)
+	return mayHold(r.signature, s.holds.fours) && (r.flags&flagMore == 0 || mayHold(r.signature, s.holds.more))
 }
 
 // toolsNamed gives the rows of tools whose names hold part.

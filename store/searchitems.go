@@ -24,6 +24,7 @@ const (
 	flagResponse = 1
 	flagError    = 2
 	flagWords    = 4 // the text is of the item's words alone
+	flagMore     = 8 // the signature tells of more than stretches of four bytes
 )
 
 // itemKinds gives each kind its number in the file.
@@ -37,6 +38,7 @@ type packedItem struct {
 	transcript.SearchItem
 	tool      int64
 	words     bool
+	more      bool
 	signature []byte
 }
 
@@ -54,6 +56,9 @@ func packItems(items []packedItem, exchange int64) []byte {
 		}
 		if it.words {
 			flags |= flagWords
+		}
+		if it.more {
+			flags |= flagMore
 		}
 		same := 0
 		for same < len(it.At) && same < len(before.At) && it.At[same] == before.At[same] {
@@ -105,7 +110,7 @@ func (r *itemReader) next() bool {
 // item gives the item that was read.
 func (r *itemReader) item() packedItem {
 	it := packedItem{SearchItem: transcript.SearchItem{Exchange: r.exchange, Body: "request", At: string(r.at), Piece: transcript.BodyID(r.piece),
-		Kind: itemKinds[r.kind], IsError: r.flags&flagError != 0}, tool: r.tool, words: r.flags&flagWords != 0, signature: r.signature}
+		Kind: itemKinds[r.kind], IsError: r.flags&flagError != 0}, tool: r.tool, words: r.flags&flagWords != 0, more: r.flags&flagMore != 0, signature: r.signature}
 	if r.flags&flagResponse != 0 {
 		it.Body = "response"
 	}
@@ -136,7 +141,7 @@ func (t *tx) prepare(text *transcript.SearchText) ([]packedItem, error) {
 		}
 		out[i] = packedItem{SearchItem: *it, tool: tool, words: text.Words}
 		if !text.Words {
-			out[i].signature = signatureOf(transcript.Fold(it.Text))
+			out[i].signature, out[i].more = signatureOf(transcript.Fold(it.Text)), true
 		}
 	}
 	return out, nil

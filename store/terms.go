@@ -118,7 +118,7 @@ func wordTerm(word string) string { return string(appendWordTerm(nil, wordHash(w
 
 // addWords adds the terms of the words of a folded text.
 func (t *terms) addWords(text string) {
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !transcript.IsWordRune(r) }) {
+	for word := range strings.FieldsFuncSeq(text, notOfWord) {
 		hash := wordHash(word)
 		bit := uint64(1) << (hash % 64)
 		if t.words[hash/64]&bit != 0 {
@@ -209,8 +209,7 @@ func allOf(list []string) string { return strings.Join(spread(list, maxTerms), "
 // innerWords gives the words of a text that do not go on beyond it, whatever is
 // around it.
 func innerWords(text string) []string {
-	other := func(r rune) bool { return !transcript.IsWordRune(r) }
-	from, to := strings.IndexFunc(text, other), strings.LastIndexFunc(text, other)
+	from, to := strings.IndexFunc(text, notOfWord), strings.LastIndexFunc(text, notOfWord)
 	if from < 0 {
 		return nil
 	}

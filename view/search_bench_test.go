@@ -32,7 +32,7 @@ type prose struct {
 
 // newProse learns from the recorded conversations beside the project, or from a
 // small vocabulary where these are not.
-func newProse(b *testing.B) *prose {
+func newProse(b testing.TB) *prose {
 	p := &prose{r: rand.New(rand.NewPCG(5, 6)), after: map[[2]string][]int{}}
 	var learn func(v any)
 	learn = func(v any) {
@@ -105,7 +105,7 @@ const (
 )
 
 // corpus stores runs of items of about 1 KB, unless they are there already.
-func corpus(b *testing.B, db *store.DB, missing bool) (texts []string) {
+func corpus(b testing.TB, db *store.DB, missing bool) (texts []string) {
 	p := newProse(b)
 	var history [][]byte
 	var parent *transcript.Exchange

@@ -1,0 +1,108 @@
+package store
+
+import (
+	"bytes"
+	"database/sql"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// codec compresses and decompresses packs. Decompressing is safe for concurrent use.
+type codec struct {
+	loose, full *zstd.Encoder // of the writer alone
+	decoder     *zstd.Decoder
+	beginnings  sync.Pool    // of decoders of streams, which need not be closed
+	closing     sync.RWMutex // a decoder must not be closed while it decodes
+	closed      bool
+}
+
+// newCodec: loose packs are compressed quickly, since they are merged soon,
+// full ones well.
+func newCodec() (*codec, error) {
+	encoder := func(level zstd.EncoderLevel, window int) (*zstd.Encoder, error) {
+		return zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true))
+	}
+	loose, err := encoder(zstd.SpeedFastest, 256<<10)
+	if err != nil {
+		return nil, err
+	}
+	full, err := encoder(zstd.SpeedDefault, 1<<20)
+	if err != nil {
+		return nil, err
+	}
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(maxPack))
+	if err != nil {
+		return nil, err
+	}
+	return &codec{loose: loose, full: full, decoder: decoder}, nil
+}
+
+func (c *codec) close() {
+	c.closing.Lock()
+	defer c.closing.Unlock()
+	c.closed = true
+	c.loose.Close()
+	c.full.Close()
+	c.decoder.Close()
+}
+
+// decodeSlack is room behind the data that lets the decoder copy in whole words.
+const decodeSlack = 64
+
+// decode gives the data of a pack; sql.ErrConnDone once the codec is closed.
+func (c *codec) decode(data []byte, size int64) ([]byte, error) {
+	c.closing.RLock()
+	defer c.closing.RUnlock()
+	if c.closed {
+		return nil, sql.ErrConnDone
+	}
+	plain, err := c.decoder.DecodeAll(data, make([]byte, 0, size+decodeSlack))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errPack, err)
+	}
+	return plain, nil
+}
+
+// decodeBeginning gives the first bytes of a pack. No sum tells whether they are
+// damaged.
+func (c *codec) decodeBeginning(data []byte, size int) ([]byte, error) {
+	d, _ := c.beginnings.Get().(*zstd.Decoder)
+	if d == nil {
+		var err error
+		if d, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxPack)); err != nil {
+			return nil, fmt.Errorf("make decoder: %w", err)
+		}
+	}
+	plain := make([]byte, size)
+	err := d.Reset(bytes.NewReader(data))
+	if err == nil {
+		_, err = io.ReadFull(d, plain)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errPack, err)
+	}
+	_ = d.Reset(nil) // lets go of the data
+	c.beginnings.Put(d)
+	return plain, nil
+}
+
+// blockBytes is how much of a full pack is compressed at a time: what comes
+// behind a block is not needed to read it.
+const blockBytes = 32 << 10
+
+func (c *codec) quick(data []byte) []byte { return c.loose.EncodeAll(data, nil) }
+
+// tight compresses in blocks.
+func (c *codec) tight(data []byte) []byte {
+	var out bytes.Buffer
+	c.full.ResetContentSize(&out, int64(len(data)))
+	for block := range chunksOf(data, blockBytes) {
+		_, _ = c.full.Write(block) // a buffer takes everything
+		_ = c.full.Flush()
+	}
+	_ = c.full.Close()
+	return out.Bytes()
+}

@@ -1,0 +1,68 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// Whatever is read of a pack first, and however it was compressed, each segment
+// comes back, and what lies behind it is not decoded.
+func TestCodec_UnpacksAsFarAsItTakes(t *testing.T) {
+	c, err := newCodec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	r := rand.New(rand.NewPCG(3, 4))
+	var data []byte
+	var lengths []int
+	var want [][]byte
+	for len(data) < 5*blockBytes {
+		segment := []byte(fmt.Sprintf("segment %d ", len(lengths)))
+		for range r.IntN(2000) {
+			segment = append(segment, "abcdefgh"[r.IntN(8)])
+		}
+		lengths, data, want = append(lengths, len(segment)), append(data, segment...), append(want, segment)
+	}
+	for name, compress := range map[string]func([]byte) []byte{"quick": c.quick, "tight": c.tight} {
+		row := packRow(7, lengths, data, compress)
+		if p, err := c.unpack(wholes, row); err != nil || !bytes.Equal(p.data, data) {
+			t.Fatalf("%s: all of it: %v", name, err)
+		}
+		for _, i := range r.Perm(len(want)) {
+			p, err := c.unpackTo(wholes, row, 7+int64(i))
+			if err != nil {
+				t.Fatalf("%s: segment %d: %v", name, i, err)
+			}
+			if got, ok := p.segment(idIn(wholes, 7+int64(i))); !ok || !bytes.Equal(got, want[i]) {
+				t.Fatalf("%s: segment %d is %q", name, i, got)
+			}
+			if _, ok := p.segment(idIn(wholes, 8+int64(i))); ok {
+				t.Fatalf("%s: more than segment %d is unpacked", name, i)
+			}
+		}
+		damaged := row
+		damaged.data = row.data[:len(row.data)/2]
+		if _, err := c.unpackTo(wholes, damaged, 7+int64(len(want))-2); err == nil {
+			t.Errorf("%s: a pack that was cut is read", name)
+		}
+	}
+}
+
+func TestPackCache_KeepsTheLongerBeginning(t *testing.T) {
+	cache := packCache{limit: 1 << 20}
+	short := &pack{lane: pieces, first: 4, ends: []int{3, 6}, data: []byte("abc")}
+	long := &pack{lane: pieces, first: 4, ends: []int{3, 6}, data: []byte("abcdef")}
+	last := idIn(pieces, 5)
+	cache.keep(short)
+	if cache.find(last) != nil || !cache.begun(last) {
+		t.Error("of a beginning, what lies behind is found, or it is not known to be one")
+	}
+	cache.keep(long)
+	cache.keep(short)
+	if cache.find(last) != long || len(cache.packs) != 1 || cache.size != len(long.data) {
+		t.Errorf("%d packs of %d bytes are kept, want the longer one alone", len(cache.packs), cache.size)
+	}
+}

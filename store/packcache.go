@@ -1,0 +1,55 @@
+package store
+
+import (
+	"slices"
+	"sync"
+)
+
+// packCache keeps the packs that were read last. Segments never change, so an
+// entry stays right even when its pack has been merged into another since.
+type packCache struct {
+	mu    sync.Mutex
+	limit int
+	size  int
+	packs []*pack // the latest used last
+}
+
+func (c *packCache) find(id segmentID) *pack {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := len(c.packs) - 1; i >= 0; i-- {
+		p := c.packs[i]
+		if _, ok := p.segment(id); ok {
+			copy(c.packs[i:], c.packs[i+1:])
+			c.packs[len(c.packs)-1] = p
+			return p
+		}
+	}
+	return nil
+}
+
+// begun tells whether the beginning of the pack of a segment is kept.
+func (c *packCache) begun(id segmentID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(c.packs, func(p *pack) bool { return p.covers(id) })
+}
+
+func (c *packCache) keep(p *pack) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if i := slices.IndexFunc(c.packs, func(k *pack) bool { return k.lane == p.lane && k.first == p.first }); i >= 0 { // its beginning
+		if len(c.packs[i].data) >= len(p.data) {
+			return
+		}
+		c.size -= len(c.packs[i].data)
+		c.packs = slices.Delete(c.packs, i, i+1)
+	}
+	c.packs = append(c.packs, p)
+	c.size += len(p.data)
+	for c.size > c.limit && len(c.packs) > 1 {
+		c.size -= len(c.packs[0].data)
+		c.packs[0] = nil
+		c.packs = c.packs[1:]
+	}
+}

@@ -19,12 +19,12 @@ func (r *reader) Runs(ctx context.Context, f transcript.RunFilter) ([]transcript
 	if err != nil || len(list) == 0 {
 		return list, err
 	}
-	if err := r.addUp(ctx, list); !errors.Is(err, transcript.ErrDamaged) {
+	if err := r.addUp(ctx, list, f.Timeline); !errors.Is(err, transcript.ErrDamaged) {
 		return list, err
 	}
 	for i := range list {
 		one := list[i : i+1]
-		if err := r.addUp(ctx, one); errors.Is(err, transcript.ErrDamaged) {
+		if err := r.addUp(ctx, one, f.Timeline); errors.Is(err, transcript.ErrDamaged) {
 			one[0] = transcript.RunSum{Run: one[0].Run, Marks: one[0].Marks, Damaged: true}
 		} else if err != nil {
 			return nil, err
@@ -34,7 +34,7 @@ func (r *reader) Runs(ctx context.Context, f transcript.RunFilter) ([]transcript
 }
 
 // addUp adds up the exchanges of runs.
-func (r *reader) addUp(ctx context.Context, list []transcript.RunSum) error {
+func (r *reader) addUp(ctx context.Context, list []transcript.RunSum, timeline bool) error {
 	s := runSums{ctx: ctx, st: r.st, byID: make(map[string]*transcript.RunSum, len(list))}
 	numbers := make([]int64, len(list))
 	for i := range list {
@@ -46,7 +46,11 @@ func (r *reader) addUp(ctx context.Context, list []transcript.RunSum) error {
 		return err
 	}
 	s.numbers = string(text)
-	for _, add := range []func() error{s.counts, s.calls, s.models, s.topics, s.last} {
+	adding := []func() error{s.counts, s.calls, s.models, s.topics, s.last}
+	if timeline {
+		adding = append(adding, s.timelines)
+	}
+	for _, add := range adding {
 		if err := add(); err != nil {
 			return fmt.Errorf("add up runs: %w", damaged(err))
 		}

@@ -37,6 +37,8 @@ type RunFilter struct {
 	IDs     []string  // only these; nil for all
 	Before  int64     // only runs whose N is less; 0 for no bound
 	Limit   int       // 0 for no limit
+	// Timeline asks for RunSum.Timeline too.
+	Timeline bool
 }
 
 // RunSum is a run with what its exchanges come to.
@@ -63,6 +65,20 @@ type RunSum struct {
 	Usage     *Usage   // of all but replays; nil if none was reported
 	Last      LastStep // of its main agents
 	Damaged   bool     // an exchange of it cannot be read: nothing but its name and marks is known
+	Timeline  []TimeSlice
+}
+
+// TimeSlices is into how many equal parts a timeline cuts the time of a run.
+const TimeSlices = 60
+
+// TimeSlice is what began in one part of a run's time. Replays count where the
+// step is that they replay.
+type TimeSlice struct {
+	At     int `json:"at"`    // which part, from 0
+	Until  int `json:"until"` // the last part that what began here reaches
+	Steps  int `json:"steps"`
+	Errors int `json:"errors"` // exchanges that failed or whose calls did
+	Takes  int `json:"takes"`
 }
 
 // LastStep says how a run came to its end so far. N is 0 if it has no step.

@@ -106,12 +106,7 @@ func setFilter(q *transcript.SearchQuery, name, value string, now time.Time) (er
 			err = errors.New("want is:error")
 		}
 	default:
-		var known []string
-		for _, f := range FilterWords {
-			word, _, _ := strings.Cut(f[0], ":")
-			known = append(known, word+":")
-		}
-		err = fmt.Errorf("filters are %s", strings.Join(known, " "))
+		err = fmt.Errorf("filters are %s", namesOf(FilterWords))
 	}
 	return err
 }

@@ -32,6 +32,8 @@ type RunRow struct {
 	CostUSD          *string           `json:"cost_usd"` // nil: the price is not known
 	CostIsLowerBound bool              `json:"cost_is_lower_bound"`
 	Unpriced         Unpriced          `json:"unpriced"`
+	// Timeline is there if it was asked for (transcript.RunFilter).
+	Timeline []transcript.TimeSlice `json:"timeline,omitempty"`
 }
 
 // Unpriced is what a cost leaves out because its price is not known.
@@ -103,6 +105,7 @@ func newRunRow(s *transcript.RunSum, now time.Time) RunRow {
 			Unanswered: max(0, s.Calls-s.Results), Errors: s.Errors + s.Failed, Failed: s.Failed},
 	}
 	r.Name, r.NamedBy = nameOf(s)
+	r.Timeline = s.Timeline
 	if r.Imported = s.Imported; r.Imported != "" {
 		r.Origin = "imported"
 	}

@@ -15,13 +15,15 @@ const (
 	apiRowsMax = 1000
 )
 
-// apiList gives rows, newest first: ?dialect= ?outcome= ?model= ?before= ?limit=.
+// apiList gives rows, newest first: ?q= in the words of the list, or ?dialect=
+// ?outcome= … one by one; ?before= ?limit=.
 func (s *server) apiList(c *gin.Context) {
-	f, err := filterOf(c)
-	if err != nil {
-		s.fail(c, http.StatusBadRequest, "before is the number of an exchange.")
+	f, asked := s.exchangesAsked(c)
+	if asked.Wrong != "" {
+		s.fail(c, http.StatusBadRequest, asked.Wrong)
 		return
 	}
+	var err error
 	if f.Limit, err = apiLimit(c); err != nil {
 		s.fail(c, http.StatusBadRequest, "limit is a number from 1 to 1000.")
 		return

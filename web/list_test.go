@@ -3,6 +3,7 @@ package web_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -67,13 +68,12 @@ func TestList_Filters(t *testing.T) {
 
 func TestList_KeepsFilterInForm(t *testing.T) {
 	p := open(t, sampleViewer(t), "/exchanges?dialect=chat&model="+`%22%3E%3Cscript%3E`)
-	if got := p.id("rows").attr("hx-get"); !strings.Contains(got, "dialect=chat") {
+	if got := p.id("rows").attr("hx-get"); !strings.Contains(got, "dialect%3Achat") {
 		t.Errorf("the live list asks %q, want the filter in it", got)
 	}
-	wantText(t, p.one(t, "filter"), "chat")
 	for _, in := range p.all(func(n *node) bool { return n.Data == "input" }) {
-		if got := in.attr("value"); got != `"><script>` {
-			t.Errorf("model field holds %q", got)
+		if got := in.attr("value"); got != `model:"><script> dialect:chat` {
+			t.Errorf("the filter holds %q", got)
 		}
 	}
 }
@@ -123,5 +123,45 @@ func TestList_RefreshSendsNothingWhenNothingChanged(t *testing.T) {
 	commit(t, db, captures[2])
 	if got := rowsOf(open(t, h, refresh)); !slices.Equal(got, []string{"x3", "x2", "x1"}) {
 		t.Errorf("rows after a new exchange: %v", got)
+	}
+}
+
+// The words of a list are understood, kept in the address, and told where they
+// mean nothing.
+func TestList_IsNarrowedByWords(t *testing.T) {
+	h := web.New(options(runStore(t)))
+	for query, want := range map[string]int{"model:opus": 1, "model:nothing": 0, "tool:grep tag:good": 1, "is:pinned": 1, "since:2100-01-01": 0, "dialect:messages outcome:http_error": 1, `tag:"` + payload + `"`: 1} {
+		p := open(t, h, "/?q="+url.QueryEscape(query))
+		if got := len(rowsOf(p)); got != want {
+			t.Errorf("%s: %d runs, want %d", query, got, want)
+		}
+		if got := p.id("rows").attr("hx-get"); !strings.Contains(got, url.QueryEscape(query)) {
+			t.Errorf("%s: the live list asks %q", query, got)
+		}
+	}
+	for target, want := range map[string]string{
+		"/?q=foo": `"foo": not a filter; filters are model:`, "/?q=outcome:great": "want one of", "/?q=model:a+model:b": "there is a model: already", "/?q=color:red": "filters are model:", "/?q=is:good": "want is:pinned",
+		"/exchanges?q=tag:good": "are about runs", "/?before=abc": "before is the number of a run",
+	} {
+		w := ask(h, "GET", target)
+		if w.Code != http.StatusBadRequest {
+			t.Errorf("%s: status %d", target, w.Code)
+		}
+		wantText(t, parse(t, w.Body.String()), want)
+	}
+	if w := ask(h, "GET", "/api/runs?q=foo"); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "filters are") {
+		t.Errorf("the API says %d: %s", w.Code, w.Body)
+	}
+}
+
+func TestList_RunsHaveTimelines(t *testing.T) {
+	p := open(t, web.New(options(runStore(t))), "/")
+	lines := p.class("line")
+	if len(lines) != 1 {
+		t.Fatalf("%d timelines", len(lines))
+	}
+	wantText(t, lines[0], "7 requests, 2 with errors")
+	if bad := lines[0].class("tl-bad"); len(bad) == 0 {
+		t.Error("the failed step is not marked")
 	}
 }

@@ -20,7 +20,7 @@ type listing struct {
 	layout
 	Kind     string // "runs" or "exchanges"
 	Path     string
-	Filtered bool
+	Asked    asked        // what it is narrowed by
 	Paged    bool         // older ones, not the newest
 	Newest   string       // where the first page is
 	Older    string       // where the next page is, if there is one
@@ -30,13 +30,13 @@ type listing struct {
 	CanImport bool
 }
 
-// showList shows a list. url makes an address of its filter and one word more,
-// more says that there are rows behind the last one, of number oldest. Whoever
-// has seen all that state writes is told that nothing is new.
-func (s *server) showList(c *gin.Context, p *listing, page any, url func(name, value string) string, more bool, oldest int64, state func(hash.Hash)) {
-	p.Newest, p.CanImport = url("", ""), s.update != nil
+// showList shows a list. more says that there are rows behind the last one, of
+// number oldest. Whoever has seen all that state writes is told that nothing is
+// new.
+func (s *server) showList(c *gin.Context, p *listing, page any, more bool, oldest int64, state func(hash.Hash)) {
+	p.Newest, p.CanImport = p.Asked.url(p.Path, "", ""), s.update != nil
 	if more {
-		p.Older = url("before", strconv.FormatInt(oldest, 10))
+		p.Older = p.Asked.url(p.Path, "before", strconv.FormatInt(oldest, 10))
 	}
 	if !p.Paged {
 		var err error
@@ -54,7 +54,7 @@ func (s *server) showList(c *gin.Context, p *listing, page any, url func(name, v
 			c.Status(http.StatusNoContent)
 			return
 		}
-		p.Live, p.Refresh = true, url("seen", seen)
+		p.Live, p.Refresh = true, p.Asked.url(p.Path, "seen", seen)
 	}
 	s.show(c, http.StatusOK, "list-page", page)
 }
@@ -66,6 +66,9 @@ func oldest[T any](rows []T, number func(*T) int64) int64 {
 	}
 	return number(&rows[len(rows)-1])
 }
+
+// Filtered tells whether the list is narrowed.
+func (p *listing) Filtered() bool { return p.Asked.Text != "" }
 
 // underWay reads what is being recorded.
 func (s *server) underWay(ctx context.Context) ([]*view.Live, error) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash"
 	"net/http"
-	"strconv"
 
 	"github.com/gin-gonic/gin"
 
@@ -18,25 +17,25 @@ import (
 // runsPage lists runs.
 type runsPage struct {
 	listing
-	Filter transcript.RunFilter
-	Rows   []view.RunRow
+	Rows []view.RunRow
 }
 
 func (s *server) runs(c *gin.Context) {
-	f, err := runFilterOf(c)
-	if err != nil {
-		s.fail(c, http.StatusBadRequest, "before is the number of a run.")
+	f, asked := s.runsAsked(c)
+	p := &runsPage{listing: listing{layout: layout{Title: "Runs"}, Kind: "runs", Path: "/", Paged: f.Before > 0, Asked: asked}}
+	if asked.Wrong != "" {
+		s.show(c, http.StatusBadRequest, "list-page", p)
 		return
 	}
-	f.Limit = rowsShown + 1
+	f.Limit, f.Timeline = rowsShown+1, true
 	rows, damage, err := s.runRows(c.Request.Context(), f)
 	if err != nil {
 		s.failed(c, err)
 		return
 	}
-	p := &runsPage{listing: listing{layout: layout{Title: "Runs", Lost: lostLine(damage)}, Kind: "runs", Path: "/", Paged: f.Before > 0,
-		Filtered: f.Model != "" || f.Tag != "" || f.Tool != ""}, Filter: f, Rows: rows[:min(len(rows), rowsShown)]}
-	s.showList(c, &p.listing, p, func(name, v string) string { return runsURL(f, name, v) }, len(rows) > rowsShown, oldest(p.Rows, func(r *view.RunRow) int64 { return r.N }), func(h hash.Hash) {
+	p.Lost = lostLine(damage)
+	p.Rows = rows[:min(len(rows), rowsShown)]
+	s.showList(c, &p.listing, p, len(rows) > rowsShown, oldest(p.Rows, func(r *view.RunRow) int64 { return r.N }), func(h hash.Hash) {
 		if err := json.NewEncoder(h).Encode(p.Rows); err != nil {
 			fmt.Fprint(h, err)
 		}
@@ -55,28 +54,15 @@ func (s *server) runRows(ctx context.Context, f transcript.RunFilter) (rows []vi
 	return rows, damage, err
 }
 
-// runFilterOf reads the filter words of a query, which are those of the commands.
-func runFilterOf(c *gin.Context) (transcript.RunFilter, error) {
-	f := transcript.RunFilter{Model: c.Query("model"), Tag: c.Query("tag"), Tool: c.Query("tool"),
-		Dialect: transcript.Dialect(c.Query("dialect")), Outcome: transcript.Outcome(c.Query("outcome"))}
-	var err error
-	if v := c.Query("before"); v != "" {
-		f.Before, err = strconv.ParseInt(v, 10, 64)
-	}
-	return f, err
-}
-
-func runsURL(f transcript.RunFilter, name, v string) string {
-	return address("/", map[string]string{"model": f.Model, "tag": f.Tag, "tool": f.Tool, "dialect": string(f.Dialect), "outcome": string(f.Outcome), name: v})
-}
-
-// apiRuns gives rows, newest first: ?model= ?tag= ?tool= ?before= ?limit=.
+// apiRuns gives rows, newest first: ?q= in the words of the list, or ?model= ?tag=
+// ?tool= … one by one; ?before= ?limit=.
 func (s *server) apiRuns(c *gin.Context) {
-	f, err := runFilterOf(c)
-	if err != nil {
-		s.fail(c, http.StatusBadRequest, "before is the number of a run.")
+	f, asked := s.runsAsked(c)
+	if asked.Wrong != "" {
+		s.fail(c, http.StatusBadRequest, asked.Wrong)
 		return
 	}
+	var err error
 	if f.Limit, err = apiLimit(c); err != nil {
 		s.fail(c, http.StatusBadRequest, "limit is a number from 1 to 1000.")
 		return

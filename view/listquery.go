@@ -1,0 +1,142 @@
+package view
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// ListQuery is what somebody wants to see of a list: of runs, or of exchanges.
+type ListQuery struct {
+	Model   string
+	Dialect transcript.Dialect
+	Outcome transcript.Outcome
+	Tool    string
+	Tag     string
+	Since   time.Time
+	Pinned  bool
+}
+
+// ListWords lists the filters of a list of runs, each with what it takes. Those of
+// a list of exchanges are all but tool:, tag: and is:pinned.
+var ListWords = [][2]string{
+	{"model:NAME", "the asked or answered model's name holds NAME"},
+	{"dialect:chat", "of one API: chat, responses, messages, unknown"},
+	{"outcome:http_error", "where an exchange ended so"},
+	{"tool:NAME", "runs that called a tool whose name holds NAME"},
+	{"tag:NAME", `runs with that tag; one of several words as tag:"a b"`},
+	{"since:2h", "what happened since: 2h, 7d, 2026-03-01; also after:"},
+	{"is:pinned", "runs that are pinned"},
+}
+
+var dialects = []transcript.Dialect{transcript.Chat, transcript.Responses, transcript.Messages, transcript.Unknown}
+
+// ParseListQuery reads the words by which a list is narrowed. ErrBadQuery if one
+// is no filter, or comes twice.
+func ParseListQuery(text string, now time.Time) (ListQuery, error) {
+	var q ListQuery
+	given := map[string]bool{}
+	for text = strings.TrimSpace(text); text != ""; text = strings.TrimLeft(text, " \t\n") {
+		var word string
+		word, text = cutWord(text)
+		name, value, ok := filterWord(word)
+		if !ok {
+			return q, fmt.Errorf("%q: %w; filters are %s", word, ErrBadQuery, namesOf(ListWords))
+		}
+		err := q.Set(name, unquoted(value), now)
+		if err == nil && given[name] {
+			err = fmt.Errorf("there is a %s: already", name)
+		}
+		if err != nil {
+			return q, fmt.Errorf("%q: %w: %w", word, ErrBadQuery, err)
+		}
+		given[name] = true
+	}
+	return q, nil
+}
+
+// cutWord cuts off the first word. White space between quotes is part of it.
+func cutWord(text string) (word, rest string) {
+	quoted := false
+	for i, c := range text {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == ' ' || c == '\t' || c == '\n'):
+			return text[:i], text[i:]
+		}
+	}
+	return text, ""
+}
+
+func unquoted(value string) string {
+	if len(value) > 1 && value[0] == '"' && value[len(value)-1] == '"' {
+		return value[1 : len(value)-1]
+	}
+	return value
+}
+
+// Set adds one filter.
+func (q *ListQuery) Set(name, value string, now time.Time) (err error) {
+	switch name {
+	case "model":
+		q.Model = value
+	case "tool":
+		q.Tool = value
+	case "tag":
+		q.Tag = value
+	case "dialect":
+		if q.Dialect = transcript.Dialect(value); !slices.Contains(dialects, q.Dialect) {
+			err = fmt.Errorf("want one of %v", dialects)
+		}
+	case "outcome":
+		if q.Outcome = transcript.Outcome(value); !slices.Contains(outcomes, q.Outcome) {
+			err = fmt.Errorf("want one of %v", outcomes)
+		}
+	case "since", "after":
+		q.Since, err = parseTime(value, now)
+	case "is":
+		if q.Pinned = value == "pinned"; !q.Pinned {
+			err = errors.New("want is:pinned")
+		}
+	default:
+		err = fmt.Errorf("filters are %s", namesOf(ListWords))
+	}
+	return err
+}
+
+// namesOf gives the names of filters.
+func namesOf(words [][2]string) string {
+	var list []string
+	for _, f := range words {
+		name, _, _ := strings.Cut(f[0], ":")
+		list = append(list, name+":")
+	}
+	return strings.Join(list, " ")
+}
+
+// Word writes a filter as somebody would type it.
+func Word(name, value string) string {
+	if strings.ContainsAny(value, " \t\n") {
+		value = `"` + value + `"`
+	}
+	return name + ":" + value
+}
+
+// Runs is what is asked for of runs.
+func (q *ListQuery) Runs() transcript.RunFilter {
+	return transcript.RunFilter{Model: q.Model, Dialect: q.Dialect, Outcome: q.Outcome, Tool: q.Tool, Tag: q.Tag, Since: q.Since, Pinned: q.Pinned}
+}
+
+// Exchanges is what is asked for of exchanges; ErrBadQuery if a filter is about
+// runs alone.
+func (q *ListQuery) Exchanges() (transcript.Filter, error) {
+	if q.Tool != "" || q.Tag != "" || q.Pinned {
+		return transcript.Filter{}, fmt.Errorf("tool:, tag: and is:pinned are about runs: %w of exchanges", ErrBadQuery)
+	}
+	return transcript.Filter{Model: q.Model, Dialect: q.Dialect, Outcome: q.Outcome, Since: q.Since}, nil
+}

@@ -93,7 +93,7 @@ func (c *capture) flush(buf []byte) bool {
 	}
 	err := c.s.open(c.lane, c.off == 0)
 	if err == nil {
-		_, err = c.lane.file.WriteAt(buf, c.off)
+		err = c.s.write(c.lane, buf, c.off)
 	}
 	c.leaveWrite(int64(len(buf)), err)
 	return err == nil

@@ -20,17 +20,39 @@ func createFile(path string) (File, error) {
 }
 
 // lane is a file that exchanges are written to one after the other. Its fields
-// belong to the spool's mutex; file and path do not change once an exchange has
-// been written.
+// belong to the spool's mutex, but made to whoever is writing an exchange; file and
+// path do not change once an exchange has been written.
 type lane struct {
 	file  File // nil until the first write
 	path  string
+	made  int64 // how much of the file has been written, be it with zeros
 	epoch uint64
 	size  int64 // of the file
 	end   int64 // where the next exchange goes
 	live  int   // records not released
 	busy  bool  // an exchange is being written, or a stalled write has not returned
 	free  bool  // in the spool's free list
+}
+
+// growBytes is how much the file of a lane grows by at once. Small writes into
+// what is there take half of what they take at its end, and the kernel keeps the
+// pages of one write together.
+const growBytes = 32 << 10
+
+// write writes part of an exchange. The file grows in large steps up to the size
+// that it may keep. If that fails, writing tells why.
+func (s *Spool) write(l *lane, b []byte, at int64) error {
+	end := at + int64(len(b))
+	if grown := min((end/growBytes+1)*growBytes, s.opts.LaneBytes); end > l.made && end < grown && len(b) < growBytes {
+		if _, err := l.file.WriteAt(s.zeros[:grown-l.made], l.made); err == nil {
+			l.made = grown
+		}
+	}
+	_, err := l.file.WriteAt(b, at)
+	if err == nil {
+		l.made = max(l.made, end)
+	}
+	return err
 }
 
 // rewind makes the lane start anew: what it holds is no longer needed.
@@ -100,7 +122,7 @@ func (s *Spool) open(l *lane, fresh bool) error {
 	} else {
 		s.lanes++
 	}
-	l.file, l.path = file, path
+	l.file, l.path, l.made = file, path, 0
 	return nil
 }
 
@@ -111,7 +133,7 @@ func (s *Spool) put(l *lane, end int64) {
 	if l.file == nil {
 		return // never written
 	}
-	s.resize(l, max(l.size, end))
+	s.resize(l, l.made)
 	s.settle(l)
 }
 
@@ -175,6 +197,7 @@ func (s *Spool) trim(l *lane, remove bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.resize(l, size)
+	l.made = size
 	if remove {
 		s.lanes--
 		return

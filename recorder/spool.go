@@ -35,6 +35,7 @@ type Spool struct {
 	written  atomic.Int64 // bytes, since the spool was opened
 	complain func(what string, err error)
 	blocks   blockPool
+	zeros    []byte       // that lanes grow by
 	buffers  bufferPool   // of asides
 	held     atomic.Int64 // bytes in buffers of memoryBodies
 
@@ -111,7 +112,7 @@ func OpenSpool(dir string, opts SpoolOptions) (*Spool, error) {
 		return nil, err
 	}
 	s := &Spool{dir: dir, opts: opts, folder: f, dog: newWatchdog(opts.Stall),
-		ready: make(chan struct{}, 1), done: make(chan struct{})}
+		zeros: make([]byte, 2*growBytes), ready: make(chan struct{}, 1), done: make(chan struct{})}
 	s.complain = rarely(opts.Log, opts.Now)
 	return s, nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/replay"
@@ -58,21 +57,6 @@ func (a *app) printDryRun(req *replay.Request) error {
 	}
 	_, err := a.out.Write(req.Body)
 	return err
-}
-
-// dryResume prints the request with which a take goes on. Where a result is not known
-// before a tool runs it says so, and ends with findings.
-func (x *replaying) dryResume(r transcript.Reader) error {
-	var stood []string
-	req, err := x.resumed.Next(x.ctx, r, x.req, x.drySources(&stood), x.later)
-	if err != nil {
-		return err
-	}
-	if err := x.printDryRun(req); err != nil || len(stood) == 0 {
-		return err
-	}
-	fmt.Fprintf(x.err, "inspect: nothing was run: placeholders stand for the results of %s\n", strings.Join(stood, ", "))
-	return errFindings
 }
 
 // aside shortens a value for one line.

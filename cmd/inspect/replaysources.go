@@ -113,51 +113,6 @@ func (x *replaying) sources() ([]replay.Source, func(), error) {
 	return list, done, nil
 }
 
-// notRun stands for a source in a dry run: it has a placeholder for what that would
-// give.
-type notRun struct {
-	replay.Source
-	name  string
-	stood *[]string // calls that got one
-}
-
-// Answer is that of a replay.Source.
-func (n notRun) Answer(_ context.Context, c *replay.Call) (*replay.Result, error) {
-	*n.stood = append(*n.stood, fmt.Sprintf("%s %s (%s)", word(c.Name), word(c.CallID), n.name))
-	return &replay.Result{Text: "(what " + n.name + " gives)"}, nil
-}
-
-// drySources makes the chain of a take of which nothing is run.
-func (x *replaying) drySources(stood *[]string) []replay.Source {
-	f := &x.f.sources
-	edits := append(slices.Clone(x.resumed.Edits), x.later...)
-	edited, recorded := x.tape.Player(edits, x.resumed.Used)
-	by := map[string][]replay.Source{"edited": {edited}, "recorded": {recorded}}
-	add := func(name string, s replay.Source) { by[name] = append(by[name], notRun{s, name, stood}) }
-	for _, s := range f.exec {
-		name, _, _ := strings.Cut(s, "=")
-		add("exec", &tool.Exec{Name: name})
-	}
-	for _, s := range f.http {
-		name, _, _ := strings.Cut(s, "=")
-		add("http", &tool.HTTP{Name: name})
-	}
-	if len(f.mcp) > 0 { // which tools a server has is not known before it runs
-		add("mcp", &asking{})
-	}
-	if f.ask {
-		add("ask", &asking{})
-	}
-	if f.simulate != "" {
-		add("simulated", &asking{})
-	}
-	var list []replay.Source
-	for _, name := range f.order {
-		list = append(list, by[name]...)
-	}
-	return list
-}
-
 // asking is a replay.Source: somebody types the results.
 type asking struct {
 	in    *bufio.Reader

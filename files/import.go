@@ -28,7 +28,6 @@ const unknown = "unknown"
 type Import struct {
 	Store  transcript.Store
 	Format string // Auto, or one of Formats
-	Dir    string // of scratch files; its maker removes it
 	// MostScratch bounds the scratch files of one file in bytes: what is packed may
 	// be large. 0 is no bound.
 	MostScratch int64

@@ -10,7 +10,8 @@ import (
 // ErrTooLarge says that a file unpacks to more than may be kept of it.
 var ErrTooLarge = errors.New("what is in the file is too large")
 
-// scratch is a scratch file, gone when it is closed.
+// scratch is a scratch file without a name: it is gone when it is closed, or when this
+// program ends.
 type scratch struct {
 	*os.File
 	im *taking
@@ -25,7 +26,7 @@ func (s *scratch) Write(p []byte) (int, error) {
 }
 
 func (im *taking) tape() (formats.Tape, error) {
-	f, err := os.CreateTemp(im.Dir, "tape-")
+	f, err := os.CreateTemp("", "retake-import-")
 	if err != nil {
 		return nil, err
 	}

@@ -21,14 +21,17 @@ func TestBrowser_PagesAreAccessible(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, replaying := replayViewer(t)
+	db, replaying := replayViewer(t)
+	sampled := playSample(t, db, replaying)
+	_, empty := importViewer(t)
 	for _, site := range []struct {
 		b       *browser
 		targets []string
 	}{
 		{startBrowser(t, options(runStore(t))), append(newPages(), "/", "/r/1", "/exchanges")},
 		{startBrowser(t, options(sampleStore(t))), []string{"/x/2", "/x/4", "/x/5", "/x/7", "/x/10", "/x/2/wire", "/nowhere"}},
-		{startBrowser(t, replaying), []string{"/x/3/replay", "/t/1", "/r/1"}},
+		{startBrowser(t, replaying), []string{"/x/3/replay", "/t/1", "/r/1", "/t/10", "/x/3/link", sampled}},
+		{startBrowser(t, empty), []string{"/import", "/"}},
 	} {
 		for _, scheme := range []string{"light", "dark"} {
 			if _, err := chromedp.Call(site.b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{

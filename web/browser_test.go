@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"context"
-	"fmt"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -292,19 +291,10 @@ func TestBrowser_Screenshots(t *testing.T) {
 
 func screenshotsOfReplays(t *testing.T, folder string) {
 	db, o := replayViewer(t)
+	sample := playSample(t, db, o)
 	b := startBrowser(t, o)
-	h := web.New(o)
-	path := fmt.Sprintf("/x/%d/replay", lastStep(t, db).N)
-	form := sampleForm(t, h, path)
-	form.Set("model", "weather-2")
-	form.Set("results", "recorded-simulated")
-	form.Set("simulate", "weather-1")
-	sample := confirm(t, h, path, form).Header().Get("Location")
-	awaitSample(t, h, sample)
-	confirm(t, h, path, url.Values{"form": form["form"], "results": {"stop"}})
-	awaitTake(t, db, 10)
 	screenshots(b, folder, "/x/3/replay", "/t/1", "/t/10", sample, "/x/3/link")
-	b.open(path)
+	b.open("/x/3/replay")
 	b.do(chromedp.SetValue(chromedp.CSS("#t-0"), "very cold"), chromedp.Click(chromedp.CSS("input[value=sample]")),
 		chromedp.Click(chromedp.CSS("form[action*=replay] > p:last-child button")), chromedp.WaitReady(chromedp.CSS("#plan")))
 	b.picture(folder, "plan")

@@ -4,11 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
 	"mime/multipart"
 	"net/http"
-	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -74,16 +72,10 @@ func (s *server) importPost(c *gin.Context) {
 		return
 	}
 	defer s.imports.end()
-	dir, err := os.MkdirTemp("", "retake-import-")
-	if err != nil {
-		s.failed(c, fmt.Errorf("make scratch folder: %w", err))
-		return
-	}
-	defer os.RemoveAll(dir)
 	salt := make([]byte, 16)
 	rand.Read(salt)
 	im := &importing{server: s, ctx: c.Request.Context(), format: files.Auto}
-	im.im = files.Import{Store: s.store(), Dir: dir, MostScratch: unpackedTo * s.mostImport, Redact: redact.New(salt), Bad: im.bad}
+	im.im = files.Import{Store: s.store(), MostScratch: unpackedTo * s.mostImport, Redact: redact.New(salt), Bad: im.bad}
 	err = im.all(parts)
 	switch {
 	case im.ctx.Err() != nil:
@@ -179,7 +171,7 @@ func (im *importing) file(part *multipart.Part) bool {
 		did.Error = "It unpacks to more than " + size(im.im.MostScratch) + "."
 	case err != nil:
 		did.Error = sentence(err)
-		im.log.Error("import", "error", err)
+		im.log.Warn("an import ended early", "error", err)
 	case !did.Known():
 		did.Error = "It is in no format that is known. If it is, choose the format."
 	}

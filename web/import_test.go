@@ -131,7 +131,7 @@ func TestImport_IsBounded(t *testing.T) {
 	p := tookIn(t, h, uploaded{"long.jsonl", strings.Repeat(chatLine+"\n", 200)})
 	wantText(t, p, "More than 4.0 kB cannot be uploaded at once")
 	if left, err := filepath.Glob(filepath.Join(os.TempDir(), "retake-import-*")); err != nil || len(left) > 0 {
-		t.Errorf("scratch folders are left: %v, %v", left, err)
+		t.Errorf("scratch files are left: %v, %v", left, err)
 	}
 	if n := exchangesIn(t, db); n > 1 {
 		t.Errorf("%d exchanges of one line", n)

@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/web"
 )
@@ -35,6 +36,23 @@ func awaitSample(t *testing.T, h http.Handler, path string) page {
 	}
 	t.Fatal("the sample did not end")
 	return page{}
+}
+
+// playSample plays a sample, t2 to t9, and a take that stops at an open call, t10. It
+// tells where the report is.
+func playSample(t *testing.T, db *store.DB, o web.Options) string {
+	t.Helper()
+	h := web.New(o)
+	path := fmt.Sprintf("/x/%d/replay", lastStep(t, db).N)
+	form := sampleForm(t, h, path)
+	form.Set("model", "weather-2")
+	form.Set("results", "recorded-simulated")
+	form.Set("simulate", "weather-1")
+	sample := confirm(t, h, path, form).Header().Get("Location")
+	awaitSample(t, h, sample)
+	confirm(t, h, path, url.Values{"form": form["form"], "results": {"stop"}})
+	awaitTake(t, db, 10)
+	return sample
 }
 
 func TestSample_HoldsTheEditAgainstTheRecordedRequest(t *testing.T) {

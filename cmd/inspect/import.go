@@ -73,15 +73,10 @@ func (a *app) importFiles(ctx context.Context, format string, paths []string) er
 		return err
 	}
 	defer db.Close()
-	dir, err := os.MkdirTemp("", "retake-import-")
-	if err != nil {
-		return fmt.Errorf("make scratch folder: %w", err)
-	}
-	defer os.RemoveAll(dir)
 	salt := make([]byte, 16)
 	rand.Read(salt)
 	im := &importing{app: a, bar: a.progress()}
-	im.Import = files.Import{Store: db, Format: format, Dir: dir, Redact: redact.New(salt), Bad: im.bad}
+	im.Import = files.Import{Store: db, Format: format, Redact: redact.New(salt), Bad: im.bad}
 	var all []*files.Imported
 	for _, f := range paths {
 		did, err := im.file(ctx, f)

@@ -72,9 +72,9 @@ func left(s *replay.Smallest) string {
 }
 
 func TestMinimiser_FindsTheCausesAmongSixtyItems(t *testing.T) {
-	places := [][]int{{0}, {1}, {5}, {7}, {12}, {31}, {58}, {59}, {6, 8}, {13, 44}, {2, 59}, {0, 30}}
+	places := [][]int{{0}, {1}, {7}, {31}, {59}, {6, 8}, {13, 44}, {0, 30}}
 	if testing.Short() {
-		places = places[4:9]
+		places = places[3:7]
 	}
 	most := map[int]int{}
 	for _, path := range dialectPaths {
@@ -193,6 +193,31 @@ func TestMinimiser_ToolsAreLeftOutWithWhatNeedsThem(t *testing.T) {
 				t.Errorf("%s %s: %v %s", path, cause, s.broken, got.Body)
 			}
 		}
+	}
+}
+
+// What holds what the recorded answer says, or what is looked for, is tried first.
+func TestMinimiser_TriesSuspectsFirst(t *testing.T) {
+	y := &story{path: "/v1/chat/completions", n: 60, plant: map[int]string{17: "see T-9981", 44: "PLEASE escalate"}}
+	run := func(set func(m *replay.Minimiser)) int {
+		s := newStrict(t, "T-9981", "PLEASE")
+		m := newBench(t).minimiser(s, y.path, y.body())
+		m.Parts = []replay.Part{replay.Items}
+		set(m)
+		got, err := m.Run(t.Context())
+		if err != nil || left(got) != "see T-9981, PLEASE escalate" || !got.Least {
+			t.Fatalf("%+v %v", got, err)
+		}
+		return got.Requests
+	}
+	blind := run(func(*replay.Minimiser) {})
+	led := run(func(m *replay.Minimiser) {
+		arguments := json.RawMessage(`{"ticket":"T-9981"}`)
+		m.Recorded = &transcript.Turn{Output: []transcript.Item{{Kind: transcript.ToolCall, Name: "escalate", Arguments: arguments, ArgumentsRaw: string(arguments)}}}
+		m.Suspect = func(text string) bool { return strings.Contains(text, "escalate") }
+	})
+	if led > 8 || led >= blind {
+		t.Errorf("%d requests, without suspicion %d", led, blind)
 	}
 }
 

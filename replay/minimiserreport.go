@@ -3,6 +3,7 @@ package replay
 import (
 	"math/big"
 	"math/bits"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/retake-debugger/retake/pricing"
@@ -18,7 +19,7 @@ type Smallest struct {
 	Take     string `json:"take"`     // reference of a take of the smallest request
 	Group    string `json:"group"`    // of all its takes
 	// Decisive are the items that are left, in the order of the conversation, and the
-	// tools.
+	// tools; not those of which none was tried to be left out.
 	Decisive []Decisive `json:"decisive"`
 	Items    Share      `json:"items"`
 	Lines    Share      `json:"lines"` // of the long texts of the items that are left
@@ -100,13 +101,14 @@ func (w *minimising) result(again *Tried) *Smallest {
 			s.Lines.Of += len(t.lines)
 		}
 	}
+	tried := func(part Part) bool { return slices.Contains(w.Parts, part) }
 	for u, stays := range whole.units {
-		if stays {
+		if stays && (tried(Items) || tried(Lines)) {
 			s.Decisive = append(s.Decisive, w.decisive(u, whole))
 		}
 	}
 	for i, stays := range whole.tools {
-		if it := w.parts.tools[i].item; stays {
+		if it := w.parts.tools[i].item; stays && tried(Tools) {
 			s.Decisive = append(s.Decisive, Decisive{Kind: it.Kind, At: []string{it.At}, Name: it.Name, Required: !w.best.tools[i], Lines: []Line{}})
 		}
 	}

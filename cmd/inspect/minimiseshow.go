@@ -94,7 +94,7 @@ func (x *minimising) printFound(found *replay.Smallest) error {
 	p := x.printer(false)
 	p.line("")
 	p.sentence("looked whether "+visible(found.LookedAt), "")
-	p.sentence(decided(found), bold)
+	p.sentence(x.decided(found), bold)
 	for _, s := range x.sentences(found) {
 		p.sentence(s, "")
 	}
@@ -113,7 +113,7 @@ func (p *printer) sentence(text, sgr string) {
 }
 
 // decided says in plain words what is decisive.
-func decided(found *replay.Smallest) string {
+func (x *minimising) decided(found *replay.Smallest) string {
 	required := 0
 	for i := range found.Decisive {
 		if found.Decisive[i].Required {
@@ -123,12 +123,16 @@ func decided(found *replay.Smallest) string {
 	share := func(s replay.Share, noun string) string {
 		return fmt.Sprintf("%s of %s", number(int64(s.Kept)), counted(s.Of, noun))
 	}
-	parts := []string{share(found.Items, "item")}
-	if found.Lines.Of > 0 {
-		parts = append(parts, share(found.Lines, "line"))
-	}
-	if found.Tools.Of > 0 {
-		parts = append(parts, share(found.Tools, "tool"))
+	var parts []string
+	for _, part := range x.m.Parts {
+		switch {
+		case part == replay.Items:
+			parts = append(parts, share(found.Items, "item"))
+		case part == replay.Lines && found.Lines.Of > 0:
+			parts = append(parts, share(found.Lines, "line"))
+		case part == replay.Tools && found.Tools.Of > 0:
+			parts = append(parts, share(found.Tools, "tool"))
+		}
 	}
 	left := strings.Join(parts, ", ")
 	switch {

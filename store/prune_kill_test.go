@@ -30,7 +30,10 @@ func pruneAll(path string) error {
 	return db.Close()
 }
 
-const pruneKeeps = 541 // the first exchange that pruneAll keeps
+const (
+	pruneKeeps    = 541 // the first exchange that pruneAll keeps
+	mostKillTries = 30
+)
 
 // Killed at any point a prune leaves a whole database with all that is kept,
 // and another one finishes it.
@@ -51,13 +54,15 @@ func TestPrune_SurvivesKill(t *testing.T) {
 	for _, step := range []string{"exchanges", "history", "packs", "space"} {
 		for _, times := range []int{1, 2, 3} {
 			file := filepath.Join(t.TempDir(), "retake.db")
-			if err := os.WriteFile(file, whole, 0o600); err != nil {
-				t.Fatal(err)
-			}
 			killed := 0
-			for !killedPrune(t, file, step, times, killed < 2) { // twice, then it is left in peace
-				killed++
-				kept(t, file, step, false)
+			for try := 0; killed == 0 && (try == 0 || times == 1 && try < mostKillTries); try++ { // it may be faster than the kill
+				if err := os.WriteFile(file, whole, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				for !killedPrune(t, file, step, times, killed < 2) { // twice, then it is left in peace
+					killed++
+					kept(t, file, step, false)
+				}
 			}
 			if killed == 0 && times == 1 {
 				t.Errorf("never killed at %s", step)

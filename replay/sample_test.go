@@ -194,6 +194,17 @@ func TestSample_FindsAnEffectThatIsThere(t *testing.T) {
 			t.Errorf("no %s in %s", member, text)
 		}
 	}
+	if err := replay.KeepSample(context.Background(), b.db, got); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := replay.ReadSample(context.Background(), b.db, "g1")
+	again, _ := json.Marshal(kept)
+	if err != nil || string(again) != string(text) {
+		t.Errorf("kept is %s, %v", again, err)
+	}
+	if none, err := replay.ReadSample(context.Background(), b.db, "g2"); none != nil || err != nil {
+		t.Errorf("of no group: %+v, %v", none, err)
+	}
 }
 
 func TestSample_SeesNoneWhereThereIsNone(t *testing.T) {

@@ -320,6 +320,7 @@ func screenshotsOfImports(t *testing.T, folder string) {
 // picture writes what is on the screen.
 func (b *browser) picture(folder, name string) {
 	b.t.Helper()
+	b.do(chromedp.WaitVisible(chromedp.CSS("header, main")))
 	picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
 	if err == nil {
 		err = os.WriteFile(filepath.Join(folder, "page-"+name+".png"), picture, 0o600)

@@ -28,6 +28,7 @@ type comparePage struct {
 	Wrong     string
 	D         *diffView
 	Many      *view.Comparison
+	Export    string
 }
 
 // diffView is a diff as a page shows it.
@@ -92,6 +93,7 @@ func (s *server) compare(c *gin.Context) {
 		s.show(c, http.StatusOK, "compare-page", p)
 		return
 	}
+	p.Export = "/export?" + url.Values{"ref": refs}.Encode()
 	err := s.fillCompare(c, p, refs)
 	var wrong *missingError
 	switch {

@@ -80,7 +80,7 @@ func (s *server) sample(c *gin.Context) {
 		if !now.Ended {
 			p.Live, p.Refresh = true, refreshURL(c, seen)
 		}
-	} else if p.S, err = s.readSample(ctx, p.Group); err != nil {
+	} else if p.S, err = replay.ReadSample(ctx, s.reader, p.Group); err != nil {
 		s.failed(c, err)
 		return
 	}
@@ -213,7 +213,7 @@ func (s *server) apiSample(c *gin.Context) {
 		s.fail(c, http.StatusNotFound, "That is no sample.")
 		return
 	}
-	sample, err := s.readSample(c.Request.Context(), id.String())
+	sample, err := replay.ReadSample(c.Request.Context(), s.reader, id.String())
 	if err != nil {
 		s.failed(c, err)
 		return

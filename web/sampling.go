@@ -2,11 +2,9 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/big"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/google/uuid"
@@ -14,16 +12,12 @@ import (
 	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
-	"github.com/retake-debugger/retake/view"
 )
 
 const (
 	usualTakes  = 10
 	mostSampled = 200 // takes of each arm
 	takesAtOnce = 4
-	longestNote = 1 << 20 // bytes of a report
-	// longestLabel bounds what a report tells of the arguments of calls.
-	longestLabel = 1000
 )
 
 // sampleRun is a sample while this viewer plays it.
@@ -85,7 +79,7 @@ func (t *playing) sample(ctx context.Context, s *server, ready *prepared) (strin
 		defer cancel()
 		sample, err := sampler.Run(play)
 		if err == nil {
-			err = s.keepSample(context.WithoutCancel(play), sample)
+			err = replay.KeepSample(context.WithoutCancel(play), s.store(), sample)
 		}
 		if run.end(sample, err); err != nil {
 			s.log.Error("sample", "group", run.ID, "error", err)
@@ -148,43 +142,4 @@ func (r *sampleRun) score() score {
 		s.CostUSD = "$" + pricing.Rounded(&r.spent)
 	}
 	return s
-}
-
-// sampleNote is the name under which a report is kept. A group is a UUID.
-func sampleNote(group string) string { return "sample " + group }
-
-// keepSample keeps a report, so that it can be read when this viewer has ended.
-func (s *server) keepSample(ctx context.Context, sample *replay.Sample) error {
-	for i := range sample.Arms {
-		for k := range sample.Arms[i].Outcomes {
-			sample.Arms[i].Outcomes[k].Label = view.Head(sample.Arms[i].Outcomes[k].Label, longestLabel)
-		}
-	}
-	for i := range sample.Secondary {
-		sample.Secondary[i].Name = view.Head(sample.Secondary[i].Name, longestLabel)
-	}
-	text, err := json.Marshal(sample)
-	if err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
-	if len(text) > longestNote {
-		return fmt.Errorf("keep report: it has %d bytes, more than %d", len(text), longestNote)
-	}
-	if err := s.update(ctx, func(tx transcript.Tx) error { return tx.SetNote(sampleNote(sample.Group), string(text)) }); err != nil {
-		return fmt.Errorf("keep report: %w", err)
-	}
-	return nil
-}
-
-// readSample gives a report that was kept, nil if there is none of that group.
-func (s *server) readSample(ctx context.Context, group string) (*replay.Sample, error) {
-	text, err := s.reader.Note(ctx, sampleNote(group))
-	if err != nil || text == "" {
-		return nil, err
-	}
-	var sample replay.Sample
-	if err := json.NewDecoder(strings.NewReader(text)).Decode(&sample); err != nil {
-		return nil, fmt.Errorf("read report: %w", err)
-	}
-	return &sample, nil
 }

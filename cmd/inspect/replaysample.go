@@ -258,6 +258,9 @@ func (s *sampling) play(path string) error {
 			return fmt.Errorf("store a replayed exchange: %w", err)
 		}
 	}
+	if err := replay.KeepSample(wait, w.Store(), sample); err != nil {
+		return err
+	}
 	return s.print(sample)
 }
 

@@ -57,18 +57,20 @@ func (r *Runner) Stats() Stats {
 	return Stats{Committed: r.committed.Load(), ModelCalls: r.modelCalls.Load(), Failures: r.failures.Load()}
 }
 
-// Run commits until ctx ends, when traffic leaves the time for it. Records that
-// it holds then stay in the spool.
+// Run commits until ctx ends, when traffic leaves the time for it. What is not
+// committed then stays in the spool.
 func (r *Runner) Run(ctx context.Context) {
-	records := make(chan *recorder.Record, groupSize)
-	go r.pump(ctx, records)
 	pace := r.Pace
 	if pace == nil {
 		pace = NewPace(r.Spool)
 	}
-	for first := range records {
+	for {
+		first, err := r.Spool.Next(ctx)
+		if err != nil {
+			return
+		}
 		pace.wait(ctx)
-		stored, ok := r.commit(ctx, gather(first, records))
+		stored, ok := r.commit(ctx, r.gather(first))
 		if !ok {
 			return
 		}
@@ -80,33 +82,17 @@ func (r *Runner) Run(ctx context.Context) {
 	}
 }
 
-func (r *Runner) pump(ctx context.Context, records chan<- *recorder.Record) {
-	defer close(records)
-	for {
-		rec, err := r.Spool.Next(ctx)
-		if err != nil {
-			return
-		}
-		select {
-		case records <- rec:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-func gather(first *recorder.Record, records <-chan *recorder.Record) []*recorder.Record {
+// gather takes what else waits in the spool for the same transaction.
+func (r *Runner) gather(first *recorder.Record) []*recorder.Record {
+	atOnce, cancel := context.WithCancel(context.Background())
+	cancel()
 	group, bytes := []*recorder.Record{first}, size(first)
 	for len(group) < groupSize && bytes < groupBytes {
-		select {
-		case rec, ok := <-records:
-			if !ok {
-				return group
-			}
-			group, bytes = append(group, rec), bytes+size(rec)
-		default:
-			return group
+		rec, err := r.Spool.Next(atOnce)
+		if err != nil {
+			break
 		}
+		group, bytes = append(group, rec), bytes+size(rec)
 	}
 	return group
 }

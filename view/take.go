@@ -135,6 +135,10 @@ func (t *Transcript) takes(ctx context.Context, r transcript.Reader, e *transcri
 			}
 			continue
 		}
+		if take.Arm == transcript.CandidateArm {
+			t.Candidates++
+			continue
+		}
 		row, _, err := rowOf(ctx, r, take.Last())
 		if err != nil {
 			return err

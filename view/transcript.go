@@ -17,13 +17,15 @@ type Transcript struct {
 	// Missing says that the request leans on a history that was not recorded.
 	Missing bool `json:"missing_history"`
 	// Lost says why what this exchange continues cannot be shown: Pruned or Damaged.
-	Lost     string            `json:"lost_history"`
-	Parent   *Row              `json:"parent"`   // the exchange that this one continues
-	Children []Row             `json:"children"` // the exchanges that continue this one
-	Takes    []Row             `json:"takes"`    // replays of this one
-	TakeOf   *Row              `json:"take_of"`  // what this one is a replay of
-	Take     *Take             `json:"take"`     // that sent this one
-	Edits    []transcript.Edit `json:"edits"`    // what the replay changed
+	Lost     string `json:"lost_history"`
+	Parent   *Row   `json:"parent"`   // the exchange that this one continues
+	Children []Row  `json:"children"` // the exchanges that continue this one
+	Takes    []Row  `json:"takes"`    // replays of this one
+	// Candidates are takes that a minimisation tried; they are not among Takes.
+	Candidates int               `json:"candidates"`
+	TakeOf     *Row              `json:"take_of"` // what this one is a replay of
+	Take       *Take             `json:"take"`    // that sent this one
+	Edits      []transcript.Edit `json:"edits"`   // what the replay changed
 	// Findings are those of the exchange that are about no entry.
 	Findings []lint.Finding `json:"findings"`
 }

@@ -227,6 +227,9 @@ func (p *printer) ending(t *view.Transcript) {
 	if len(t.Takes) > 0 {
 		p.line("  %s", p.style("replayed as "+refs(t.Takes), cyan))
 	}
+	if t.Candidates > 0 {
+		p.line("  %s", p.style(counted(t.Candidates, "candidate")+" of minimisations (inspect takes --all)", dim))
+	}
 }
 
 func refs(rows []view.Row) string {

@@ -31,7 +31,12 @@ type foundKind struct {
 	At       string // the first one's exchange
 	Href     string
 	Message  string
+	Each     []foundAt // all of them, on the page of findings
+	More     int       // that are left out there
 }
+
+// foundAt is one finding.
+type foundAt struct{ Ref, Href, Message string }
 
 // toolSum is what came of a tool's calls.
 type toolSum struct {
@@ -58,11 +63,9 @@ func foundKinds(r *view.Run, onPage map[string]bool) []foundKind {
 		}
 		at[f.Code] = len(list)
 		ref := r.RefOf(f.Exchange)
-		k := foundKind{Severity: f.Severity, Code: f.Code, Count: 1, At: ref, Message: f.Message, Href: "/" + ref}
+		k := foundKind{Severity: f.Severity, Code: f.Code, Count: 1, At: ref, Message: f.Message, Href: findingURL(r, &f)}
 		if onPage[f.Exchange] {
 			k.Href = "#" + ref
-		} else if f.At != "" {
-			k.Href = "/x/" + url.PathEscape(f.Exchange) + "?" + url.Values{"side": {f.Body}, "at": {f.At}}.Encode()
 		}
 		list = append(list, k)
 	}

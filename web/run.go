@@ -15,6 +15,7 @@ import (
 
 // How much of a run one page holds.
 const (
+	judgedWhole   = 600 // exchanges of a run that is judged whole for each of its pages
 	stepsShown    = 100 // of the agent that the page is about
 	insideShown   = 150 // of sub-agents and branches, all together
 	sidesShown    = 20  // side calls
@@ -36,9 +37,14 @@ type runPage struct {
 	Before, After string // where the steps before and after those on the page are
 	Left          int    // how many come after
 	Findings      int
+	Partly        bool // only what the page shows was judged
 	Side          []view.SideCall
 	SideLeft      int
 	Form          string // token of the form for marks, "" if there is none
+
+	about  int           // the number of the agent that the page is about, 0 for all main ones
+	agents []*view.Agent // it, or them
+	shown  []stretch
 }
 
 // Tags are those of the run as somebody types them.
@@ -124,19 +130,24 @@ func (s *server) run(c *gin.Context) {
 		c.Status(http.StatusNoContent)
 		return
 	}
-	v, err := s.readRun(ctx, run)
+	v, err := s.pricedRun(ctx, run)
 	if err != nil {
 		s.failed(c, err)
 		return
 	}
-	p := &runPage{UnderWay: live, layout: layout{Title: v.Ref() + " " + oneLine(v.Name, 60)}, Run: v, Tab: "transcript", Findings: len(worth(v.Lint)), Form: s.writable(c)}
+	p := &runPage{UnderWay: live, layout: layout{Title: v.Ref() + " " + oneLine(v.Name, 60)}, Run: v, Tab: "transcript", Form: s.writable(c)}
+	agent, _ := strconv.Atoi(c.Query("agent"))
+	from, _ := strconv.Atoi(c.Query("from"))
+	p.choose(agent, from)
+	if err := p.judge(ctx, s); err != nil {
+		s.failed(c, err)
+		return
+	}
 	if v.Status == view.Running || len(live) > 0 {
 		p.Live, p.Refresh = true, refreshURL(c, state)
 	}
 	b := &runBuilder{run: v, teller: view.NewTeller(ctx, s.reader, v), budget: newBudget(), room: insideShown, inside: map[string]bool{}}
-	agent, _ := strconv.Atoi(c.Query("agent"))
-	from, _ := strconv.Atoi(c.Query("from"))
-	if err := p.fill(b, agent, from); err != nil {
+	if err := p.fill(b); err != nil {
 		s.failed(c, err)
 		return
 	}
@@ -147,13 +158,22 @@ func (s *server) run(c *gin.Context) {
 	s.show(c, http.StatusOK, "run-page", p)
 }
 
-// readRun reads a run with what it costs and what is found in it.
-func (s *server) readRun(ctx context.Context, run *transcript.Run) (*view.Run, error) {
+// pricedRun reads a run with what it costs.
+func (s *server) pricedRun(ctx context.Context, run *transcript.Run) (*view.Run, error) {
 	v, err := view.NewRun(ctx, s.reader, run, s.now())
 	if err != nil {
 		return nil, missing(err, "Nothing of that run is left.")
 	}
 	v.Price(s.prices)
+	return v, nil
+}
+
+// readRun reads a run with what it costs and all that is found in it.
+func (s *server) readRun(ctx context.Context, run *transcript.Run) (*view.Run, error) {
+	v, err := s.pricedRun(ctx, run)
+	if err != nil {
+		return nil, err
+	}
 	return v, v.Judge(ctx, s.reader, view.InputCost(s.prices))
 }
 
@@ -172,23 +192,27 @@ func (s *server) neighbourRuns(ctx context.Context, p *runPage) error {
 	return nil
 }
 
-// fill lays out the agent of that number, 0 for all main agents, from the step
-// at that place on.
-func (p *runPage) fill(b *runBuilder, agent, from int) error {
-	agents := p.Run.Main()
+// stretch is the steps of one agent that the page shows.
+type stretch struct {
+	agent  *view.Agent
+	steps  []*view.Step
+	headed bool
+}
+
+// choose picks the agent of that number, 0 for all main agents, and of their steps
+// those from that place on.
+func (p *runPage) choose(agent, from int) {
+	p.agents = p.Run.Main()
 	if agent > 0 && agent <= len(p.Run.Agents) {
-		agents = p.Run.Agents[agent-1 : agent]
+		p.agents, p.about = p.Run.Agents[agent-1:agent], agent
 	} else {
-		agent = 0
-		agents = append(agents, p.Run.Loose()...)
+		p.agents = append(p.agents, p.Run.Loose()...)
 	}
-	skip, left := max(from, 0), stepsShown
-	p.Before = ""
+	skip, left, total := max(from, 0), stepsShown, 0
 	if skip > 0 {
-		p.Before = p.at(agent, max(0, skip-stepsShown))
+		p.Before = p.at(p.about, max(0, skip-stepsShown))
 	}
-	total := 0
-	for i, a := range agents {
+	for i, a := range p.agents {
 		total += len(a.Steps)
 		shown := a.Steps
 		if n := min(skip, len(shown)); n > 0 {
@@ -196,22 +220,59 @@ func (p *runPage) fill(b *runBuilder, agent, from int) error {
 		}
 		shown = shown[:min(len(shown), left)]
 		left -= len(shown)
-		v, err := b.agent(a, shown)
-		if err != nil {
-			return err
-		}
-		if i > 0 || agent > 0 {
-			v.Heading = headingOf(a)
-		}
 		if len(shown) > 0 {
-			p.Agents = append(p.Agents, *v)
+			p.shown = append(p.shown, stretch{a, shown, i > 0 || p.about > 0})
 		}
 	}
 	if end := max(from, 0) + stepsShown; end < total {
-		p.After, p.Left = p.at(agent, end), total-end
+		p.After, p.Left = p.at(p.about, end), total-end
 	}
-	o := outliner{run: p.Run, onPage: b.onPage, about: agent}
-	p.Outline = o.outline(agents)
+}
+
+// judge finds what is wrong in the run; of a long one only in the steps that the
+// page shows.
+func (p *runPage) judge(ctx context.Context, s *server) error {
+	cost := view.InputCost(s.prices)
+	var err error
+	if p.Run.Counts.Exchanges <= judgedWhole {
+		err = p.Run.Judge(ctx, s.reader, cost)
+	} else {
+		p.Partly = true
+		err = p.Run.JudgePart(ctx, s.reader, cost, p.stepsOnPage())
+	}
+	p.Findings = len(worth(p.Run.Lint))
+	return err
+}
+
+// stepsOnPage gives the steps that the page shows, with those of the agents that
+// they started.
+func (p *runPage) stepsOnPage() []*view.Step {
+	var list, inside []*view.Step
+	for _, st := range p.shown {
+		list = append(list, st.steps...)
+		for _, step := range st.steps {
+			for _, sub := range p.Run.Started(step) {
+				inside = append(inside, sub.Steps[:min(len(sub.Steps), insideShown)]...)
+			}
+		}
+	}
+	return append(inside[:min(len(inside), insideShown)], list...)
+}
+
+// fill lays out what was chosen.
+func (p *runPage) fill(b *runBuilder) error {
+	for _, st := range p.shown {
+		v, err := b.agent(st.agent, st.steps)
+		if err != nil {
+			return err
+		}
+		if st.headed {
+			v.Heading = headingOf(st.agent)
+		}
+		p.Agents = append(p.Agents, *v)
+	}
+	o := outliner{run: p.Run, onPage: b.onPage, about: p.about}
+	p.Outline = o.outline(p.agents)
 	p.Map = newMinimap(o.main)
 	p.About = newAboutRun(p.Run, b.onPage)
 	p.Side = p.Run.Side[:min(len(p.Run.Side), sidesShown)]

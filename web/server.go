@@ -93,6 +93,7 @@ func (s *server) routes() http.Handler {
 	get("/exchanges", s.list)
 	get("/r/:ref", s.run)
 	get("/r/:ref/calls", s.calls)
+	get("/r/:ref/findings", s.findings)
 	get("/r/:ref/time", s.time)
 	get("/r/:ref/export", s.exportRun)
 	get("/x/:ref", s.transcript)

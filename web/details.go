@@ -64,19 +64,19 @@ func (s *server) details(c *gin.Context) {
 	}
 	p := &detailsPage{D: d}
 	p.fill()
-	if p.Run, err = s.runOf(ctx, e); err != nil {
+	if p.Run, err = s.runOf(ctx, e.Link.Run); err != nil {
 		s.failed(c, err)
 		return
 	}
 	s.show(c, http.StatusOK, "details-page", p)
 }
 
-// runOf gives the reference of the run of an exchange, "" if it has none.
-func (s *server) runOf(ctx context.Context, e *transcript.Exchange) (string, error) {
-	if e.Link.Run == "" {
+// runOf gives the reference of the run with that id, "" if there is none.
+func (s *server) runOf(ctx context.Context, id string) (string, error) {
+	if id == "" {
 		return "", nil
 	}
-	run, err := s.reader.Run(ctx, e.Link.Run)
+	run, err := s.reader.Run(ctx, id)
 	if errors.Is(err, transcript.ErrNotFound) {
 		return "", nil
 	}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -145,4 +146,80 @@ func TestOutline_HasStepsWithTheirFigures(t *testing.T) {
 	if links < 3 {
 		t.Errorf("%d steps in the map", links)
 	}
+}
+
+func TestBrowser_EveryKeyDoesWhatItSays(t *testing.T) {
+	b := startBrowser(t, options(runStore(t)))
+	at := func() string { return eval[string](b, `location.pathname + location.hash`) }
+	press := func(from, key, want string) {
+		t.Helper()
+		b.open(from)
+		b.do(chromedp.KeyEvent(key))
+		for range 100 {
+			if strings.HasPrefix(at(), want) {
+				return
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		t.Errorf("%s on %s leads to %s, want %s", key, from, at(), want)
+	}
+	press("/x/2", "w", "/x/2/wire")
+	press("/x/2", "u", "/r/1#")
+	press("/x/2", "e", "/x/2/replay")
+	press("/x/2", "n", "/x/3")
+	press("/x/2", "p", "/x/1")
+	press("/x/2", "/", "/search")
+	press("/x/2", "g", "/")
+	press("/r/1", "d", "/r/1/export")
+	press("/r/1", "r", "/")
+	press("/r/1", "s", "/search")
+	press("/r/1", "w", "/r/1/calls")
+	b.open("/r/1")
+	b.do(chromedp.KeyEvent("j"), chromedp.KeyEvent("e"), chromedp.WaitReady(chromedp.CSS(".replay")))
+	b.open("/")
+	b.do(chromedp.KeyEvent("/"))
+	if !eval[bool](b, `document.activeElement.name === "q"`) {
+		t.Error("/ does not lead to the filter")
+	}
+	b.open("/")
+	b.do(chromedp.KeyEvent("j"), chromedp.KeyEvent("\r"))
+	for range 100 {
+		if at() == "/r/1" {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if at() != "/r/1" {
+		t.Errorf("enter on a run leads to %s", at())
+	}
+	b.took()
+}
+
+// Back leads to the item that was left, and so does a reload.
+func TestBrowser_BackAndReloadKeepThePlace(t *testing.T) {
+	b := startBrowser(t, options(runStore(t)))
+	b.open("/r/1")
+	for range 4 {
+		b.do(chromedp.KeyEvent("j"))
+	}
+	hash := eval[string](b, `location.hash`)
+	if hash == "" {
+		t.Fatal("the address does not name the item")
+	}
+	b.open("/stats")
+	b.do(chromedp.NavigateBack())
+	for _, how := range []string{"back", "a reload"} {
+		b.do(chromedp.WaitReady(chromedp.CSS(".chosen")))
+		if got := eval[string](b, `location.hash + " " + document.querySelector(".chosen").id`); got != hash+" "+hash[1:] {
+			t.Errorf("%s leads to %q, not to %s", how, got, hash)
+		}
+		if how == "back" {
+			b.do(chromedp.Reload())
+		}
+	}
+	b.do(chromedp.KeyEvent("j"))
+	if got := eval[string](b, `location.hash`); got == hash || got == "" {
+		t.Errorf("j goes on to %q", got)
+	}
+	b.quiet()
 }

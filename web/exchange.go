@@ -21,6 +21,7 @@ type exchangeHead struct {
 	Model      string // as asked for, or as answered
 	Warnings   []string
 	Heading    string
+	InRun      string // reference of its run
 }
 
 // transcriptPage is the conversation of one exchange.
@@ -108,6 +109,9 @@ func (s *server) head(ctx context.Context, r *view.Row, tab string) (exchangeHea
 	}
 	h.Title = r.Ref() + " " + oneLine(h.Heading, 60)
 	var err error
+	if h.InRun, err = s.runOf(ctx, r.Run); err != nil {
+		return h, err
+	}
 	if h.Prev, err = s.neighbour(ctx, transcript.Filter{Before: r.N, Limit: 1}); err != nil {
 		return h, err
 	}

@@ -136,6 +136,10 @@ func (s *server) run(c *gin.Context) {
 		return
 	}
 	p := &runPage{UnderWay: live, layout: layout{Title: v.Ref() + " " + oneLine(v.Name, 60)}, Run: v, Tab: "transcript", Form: s.writable(c)}
+	if to := stepURL(v, c.Query("x")); to != "" {
+		c.Redirect(http.StatusFound, to)
+		return
+	}
 	agent, _ := strconv.Atoi(c.Query("agent"))
 	from, _ := strconv.Atoi(c.Query("from"))
 	p.choose(agent, from)
@@ -156,6 +160,28 @@ func (s *server) run(c *gin.Context) {
 		return
 	}
 	s.show(c, http.StatusOK, "run-page", p)
+}
+
+// stepURL is where a run's page shows the step whose exchange has that number, ""
+// if it shows none.
+func stepURL(r *view.Run, number string) string {
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		return ""
+	}
+	for _, a := range r.Agents {
+		for i, s := range a.Steps {
+			if s.ExchangeN != n {
+				continue
+			}
+			agent := a.N
+			if main := r.Main(); len(main) == 1 && main[0] == a {
+				agent = 0
+			}
+			return runURL(r.N, agent, i/stepsShown*stepsShown) + "#" + stepID(s)
+		}
+	}
+	return ""
 }
 
 // pricedRun reads a run with what it costs.

@@ -153,7 +153,11 @@ func checkLink(t *testing.T, h http.Handler, target, href string, ids []string) 
 			t.Errorf("%s: %s leads nowhere", target, href)
 		}
 	case strings.HasPrefix(href, "/"):
-		if w := ask(h, "GET", href); w.Code != http.StatusOK {
+		w := ask(h, "GET", href)
+		if w.Code == http.StatusFound {
+			w = ask(h, "GET", w.Header().Get("Location"))
+		}
+		if w.Code != http.StatusOK {
 			t.Errorf("%s: %s gives status %d", target, href, w.Code)
 		}
 	default:

@@ -1,7 +1,7 @@
 // The help names the keys of the page, which its foot names too, and those of
 // all pages.
 
-const everywhere = [["r", "runs"], ["e", "exchanges, or replay the step"], ["s", "search"], ["/", "filter"], ["g", "first page"], ["?", "this"]];
+const everywhere = [["r", "runs"], ["e", "exchanges, or replay the step"], ["s", "search"], ["/", "filter or search"], ["d", "export"], ["u", "the run of an exchange"], ["g", "first page"], ["?", "this"]];
 
 function element(name, ...children) {
   const e = document.createElement(name);

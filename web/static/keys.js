@@ -23,7 +23,12 @@ const keys = {
     if (button) copy(button);
     else document.querySelector("#compare")?.requestSubmit();
   },
-  e: () => (replayOf(current()) ?? document.querySelector("[data-key=e]"))?.click(),
+  e: () => (replayOf(current()) ?? document.querySelector(".tabs [data-key=e]") ?? document.querySelector("[data-key=e]"))?.click(),
+  "/": () => {
+    const field = document.querySelector("[data-key='/']");
+    if (field) field.focus();
+    else document.querySelector("[data-key=s]")?.click();
+  },
   x: () => current()?.querySelector("input[form=compare]")?.click(),
 };
 

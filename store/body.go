@@ -37,7 +37,7 @@ func (r *reader) segments(ctx context.Context, id transcript.BodyID) ([]segmentI
 		return list.all(), nil
 	}
 	segment := segmentID(id >> 1)
-	if _, err := r.pack(ctx, segment); errors.Is(err, errSegment) {
+	if _, err := r.packsFor(id)(ctx, segment); errors.Is(err, errSegment) {
 		return nil, transcript.ErrNotFound
 	}
 	return []segmentID{segment}, nil
@@ -56,7 +56,16 @@ func (r *reader) Body(ctx context.Context, id transcript.BodyID) (io.ReadCloser,
 		}
 		return nil, fmt.Errorf("open body %d: %w", id, err)
 	}
-	return &bodyReader{ctx: ctx, r: r, ids: ids}, nil
+	return &bodyReader{ctx: ctx, find: r.packsFor(id), ids: ids}, nil
+}
+
+// packsFor gives what finds the packs of a body. A piece by itself is what a search
+// looks into: no message is one, and whatever is shown is read whole.
+func (r *reader) packsFor(id transcript.BodyID) func(context.Context, segmentID) (*pack, error) {
+	if id&1 == 1 && segmentID(id>>1).lane() == pieces {
+		return r.beginning
+	}
+	return r.pack
 }
 
 // recipe reads the segments that a recipe lists.
@@ -95,7 +104,7 @@ func (r *reader) recipe(ctx context.Context, n int64) (*segmentList, error) {
 // bodyReader reads the segments of a body one after the other.
 type bodyReader struct {
 	ctx  context.Context
-	r    *reader
+	find func(context.Context, segmentID) (*pack, error)
 	ids  []segmentID
 	pack *pack
 	left []byte // of the segment before ids
@@ -149,7 +158,7 @@ func (b *bodyReader) fill() error {
 				continue
 			}
 		}
-		p, err := b.r.pack(b.ctx, id)
+		p, err := b.find(b.ctx, id)
 		if err != nil {
 			return fmt.Errorf("read body: %w", damaged(err))
 		}

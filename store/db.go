@@ -212,13 +212,21 @@ func newDB(path string, connect func(string) (*connector, error)) (*DB, error) {
 	db := &DB{path: path, file: file, connect: connect, pool: c.open(), codec: codec, cache: &packCache{limit: cachedData}}
 	db.pool.SetMaxOpenConns(readers)
 	db.pool.SetMaxIdleConns(readers)
-	db.reader = reader{st: newStatements(db.pool.PrepareContext), headers: newHeaderSets(), pack: db.findPack, limits: usualLimits(), recipes: &sharedRecipes{}}
+	db.reader = reader{st: newStatements(db.pool.PrepareContext), headers: newHeaderSets(), pack: db.findPack, beginning: db.findBeginning, limits: usualLimits(), recipes: &sharedRecipes{}}
 	return db, nil
 }
 
-// findPack reads the beginning of a pack at first, as far as it takes: most
-// searches want one segment. Whoever wants more of it gets all.
+// findPack gives a whole pack, whose sum was right.
 func (db *DB) findPack(ctx context.Context, id segmentID) (*pack, error) {
+	if p := db.cache.find(id); p != nil && p.whole() {
+		return p, nil
+	}
+	return db.readPack(ctx, id, math.MaxInt64)
+}
+
+// findBeginning reads the beginning of a pack at first, as far as it takes: most
+// searches want one segment. Whoever wants more of it gets all.
+func (db *DB) findBeginning(ctx context.Context, id segmentID) (*pack, error) {
 	if p := db.cache.find(id); p != nil {
 		return p, nil
 	}
@@ -226,6 +234,10 @@ func (db *DB) findPack(ctx context.Context, id segmentID) (*pack, error) {
 	if db.cache.begun(id) {
 		upTo = math.MaxInt64
 	}
+	return db.readPack(ctx, id, upTo)
+}
+
+func (db *DB) readPack(ctx context.Context, id segmentID, upTo int64) (*pack, error) {
 	p, err := readPackTo(ctx, db.st, db.codec, id, upTo)
 	if err == nil {
 		db.cache.keep(p)

@@ -65,6 +65,9 @@ func (p *pack) covers(id segmentID) bool {
 	return id.lane() == p.lane && i >= 0 && i < int64(len(p.ends))
 }
 
+// whole tells whether all of it is unpacked, so that a sum has told that it is right.
+func (p *pack) whole() bool { return len(p.ends) == 0 || p.ends[len(p.ends)-1] == len(p.data) }
+
 func (p *pack) last() int64 { return p.first + int64(len(p.ends)) - 1 }
 
 // packedRow is a pack as a row holds it.

@@ -10,6 +10,8 @@ type reader struct {
 	recipes *sharedRecipes // nil within a transaction, which sees what others do not
 	// pack gives the unpacked pack that holds a segment.
 	pack func(context.Context, segmentID) (*pack, error)
+	// beginning gives no more of it than it takes, perhaps, which no sum vouches for.
+	beginning func(context.Context, segmentID) (*pack, error)
 	// limits are those of searches and of lists of runs.
 	limits searchLimits
 }

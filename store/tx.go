@@ -36,7 +36,7 @@ func (t *tx) findPack(ctx context.Context, id segmentID) (*pack, error) {
 	if p := t.w.lanes[id.lane()].pending(id); p != nil {
 		return p, nil
 	}
-	if p := t.w.cache.find(id); p != nil {
+	if p := t.w.cache.find(id); p != nil && p.whole() {
 		return p, nil
 	}
 	p, err := readPack(ctx, t.st, t.w.codec, id)

@@ -89,7 +89,7 @@ func (w *writer) update(ctx context.Context, f func(*tx) error) error {
 		return err
 	}
 	t := &tx{w: w, past: past{reader: reader{st: w.st, headers: w.headers, limits: usualLimits()}, lookup: w.lookup, before: noBound}}
-	t.pack, t.usable = t.findPack, t.open
+	t.pack, t.beginning, t.usable = t.findPack, t.findPack, t.open
 	err := f(t)
 	t.done = true
 	if err != nil {

@@ -171,11 +171,17 @@ func TestMarkdown_TakesNoEndlessTimeForAnything(t *testing.T) {
 	for name, s := range map[string]string{
 		"quotes": strings.Repeat(">", 60_000), "lists": strings.Repeat("- ", 30_000), "brackets": strings.Repeat("[", 60_000), "links": strings.Repeat("[a](", 15_000), "stars": strings.Repeat("*a ", 20_000),
 		"ticks": strings.Repeat("`", 1) + strings.Repeat("a`` ", 15_000), "html": strings.Repeat("<a ", 20_000), "cells": "|a|\n|-|\n" + strings.Repeat("|", 60_000), "lines": strings.Repeat("a\n", 30_000), "brackets and pictures": strings.Repeat("![[]()", 10_000), "numbers": strings.Repeat("1. ", 20_000),
+		"wide table":                strings.Repeat("|a", 6000) + "\n" + strings.Repeat("|-", 6000) + "\n" + strings.Repeat("b\n", 15_000),
+		"wide table in a quotation": strings.Repeat("> a\n", 10) + "> " + strings.Repeat("|a", 6000) + "\n> " + strings.Repeat("|-", 6000) + "\n" + strings.Repeat("> b\n", 8000),
+		"stars and lines":           strings.Repeat("*a_ ", 15_000), "closing brackets": strings.Repeat("[", 30_000) + strings.Repeat("]", 30_000), "attributes": strings.Repeat("<a b=\"\n", 8000),
 	} {
 		began := time.Now()
-		_ = Show(Markdown, s, true)
+		shown := Show(Markdown, s, true)
 		if took := time.Since(began); took > 20*time.Second {
 			t.Errorf("%s: %v", name, took)
+		}
+		if len(shown) > 40*len(s) {
+			t.Errorf("%s: of %d bytes %d are made", name, len(s), len(shown))
 		}
 	}
 }

@@ -38,17 +38,36 @@ func (m *markup) markdown(s string) {
 
 const (
 	mostLinks  = 2000
-	longestRow = 400 // of signs that open lists and quotations
+	longestRow = 400    // of signs that open lists and quotations
+	mostSigns  = 6000   // that may open or close something, in lines that no empty one parts
+	mostCells  = 20_000 // of tables: a row has as many as the head, whatever is in it
 )
 
 // isLaborious tells whether a parser would take long over a text, which nobody
-// writes for a reader: its time grows by the square of these.
+// writes for a reader, or would make much more of it: its time grows by the square
+// of these.
 func isLaborious(s string) bool {
 	if strings.Count(s, "](") > mostLinks {
 		return true
 	}
+	signs, columns, cells := 0, 0, 0
 	for line := range strings.Lines(s) {
 		if len(line) > longestRow && len(line)-len(strings.TrimLeft(line, " \t>-*+.)0123456789")) > longestRow {
+			return true
+		}
+		if strings.TrimSpace(line) == "" {
+			signs, columns = 0, 0
+			continue
+		}
+		for _, c := range []byte(line) {
+			if strings.IndexByte("*_~`[]<!", c) >= 0 {
+				signs++
+			}
+		}
+		if strings.Trim(strings.TrimLeft(line, " \t>*+.)0123456789"), " \t\r\n|:-") == "" { // the line below the head
+			columns = max(columns, strings.Count(line, "|")+1)
+		}
+		if cells += columns; signs > mostSigns || cells > mostCells {
 			return true
 		}
 	}

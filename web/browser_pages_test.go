@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // newPages are the pages beside the lists and transcripts, over runStore.
@@ -63,6 +64,28 @@ func TestBrowser_TickedRunsAreExported(t *testing.T) {
 	if got := eval[string](b, `document.querySelector("a.fetch").search`); got != "?api=&as=markdown&fetch=1&format=few-shot&max_result=&max_tokens=&ref=r2&ref=r1&steps=" {
 		t.Errorf("fetched is %s", got)
 	}
+	b.quiet()
+}
+
+func TestBrowser_TheMenuOfExportsOpensAndCloses(t *testing.T) {
+	b := startBrowser(t, options(runStore(t)))
+	b.open("/r/1")
+	isOpen := func(want bool, after string) {
+		t.Helper()
+		if got := eval[bool](b, `document.querySelector(".menu").open`); got != want {
+			t.Errorf("after %s the menu is open: %t", after, got)
+		}
+	}
+	b.do(chromedp.Click(chromedp.CSS(".menu summary")))
+	isOpen(true, "a click")
+	b.do(chromedp.KeyEvent(kb.Escape))
+	isOpen(false, "escape")
+	b.do(chromedp.Click(chromedp.CSS(".menu summary")))
+	eval[bool](b, `document.querySelector("h1").click() ?? true`)
+	isOpen(false, "a click elsewhere")
+	b.do(chromedp.Click(chromedp.CSS(".menu summary")), chromedp.Click(chromedp.CSS(".menu-items a[href$='format=har']")), chromedp.WaitReady(chromedp.CSS("a.fetch")))
+	b.open("/x/2")
+	b.do(chromedp.KeyEvent("d"), chromedp.WaitReady(chromedp.CSS(".export form")))
 	b.quiet()
 }
 

@@ -294,10 +294,14 @@ func screenshotsOfReplays(t *testing.T, folder string) {
 	sample := playSample(t, db, o)
 	b := startBrowser(t, o)
 	screenshots(b, folder, "/x/3/replay", "/t/1", "/t/10", sample, "/x/3/link")
+	b.do(chromedp.EmulateViewport(1400, 900))
 	b.open("/x/3/replay")
 	b.do(chromedp.SetValue(chromedp.CSS("#t-0"), "very cold"), chromedp.Click(chromedp.CSS("input[value=sample]")),
 		chromedp.Click(chromedp.CSS("form[action*=replay] > p:last-child button")), chromedp.WaitReady(chromedp.CSS("#plan")))
 	b.picture(folder, "plan")
+	b.open("/x/3")
+	b.do(chromedp.Click(chromedp.CSS(".menu summary")))
+	b.picture(folder, "menu")
 }
 
 func screenshotsOfImports(t *testing.T, folder string) {

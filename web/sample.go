@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -34,6 +35,7 @@ type samplePage struct {
 	Found   []replay.Comparison
 	Takes   []sampledArm
 	Compare string
+	Export  string
 }
 
 // outcomeRow is how often the next answers of each arm did something.
@@ -143,6 +145,11 @@ func (p *samplePage) readTakes(ctx context.Context, r transcript.Reader, origin 
 		}
 		p.Takes[n].Refs = append(p.Takes[n].Refs, fmt.Sprintf("t%d", t.N))
 	}
+	q := url.Values{}
+	for _, a := range p.Takes {
+		q["ref"] = append(q["ref"], a.Refs...)
+	}
+	p.Export = "/export?" + q.Encode()
 	if len(p.Takes) == 2 {
 		p.Compare = compareURL(p.Takes[1].Refs[0], p.Takes[0].Refs[0])
 	}

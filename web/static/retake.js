@@ -7,6 +7,7 @@ import "./fold.js";
 import "./panel.js";
 import "./outline.js";
 import "./keys.js";
+import "./menu.js";
 import "./upload.js";
 
 document.addEventListener("change", (e) => {

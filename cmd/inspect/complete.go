@@ -84,6 +84,7 @@ func (a *app) references(c *cobra.Command, _ []string, begun string) ([]cobra.Co
 		}
 	case strings.HasPrefix(begun, "t"):
 		takes, _ := db.Takes(ctx, "")
+		takes = slices.DeleteFunc(takes, func(t transcript.Take) bool { return t.Arm == transcript.CandidateArm })
 		for _, t := range takes[max(0, len(takes)-completeMost):] {
 			offer(fmt.Sprintf("t%d", t.N), "a replay")
 		}

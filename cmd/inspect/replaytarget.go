@@ -115,9 +115,13 @@ func (x *replaying) aim(r transcript.Reader) error {
 	if err != nil {
 		return err
 	}
+	spoke := x.req.Speaks()
 	losses, err := targets[0].aim(x.ctx, r, x.req)
 	if err != nil {
 		return err
+	}
+	if x.resumed != nil && x.req.Speaks() != spoke {
+		return usageError{fmt.Errorf("--resume goes on in the dialect of the take, %s: to convert it, replay one of its steps (inspect show %s names them)", spoke, x.f.resume)}
 	}
 	x.tellLosses(targets[0].name(), losses)
 	return nil

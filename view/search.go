@@ -53,14 +53,15 @@ type Search struct {
 	Best  bool // best first instead of newest first
 }
 
-// BestOf is how many of the newest hits are compared for the best.
-const BestOf = 1000
+// BestOf is how many of the newest hits are compared for the best, if not more
+// are asked for. Each is read, and rare ones lie far apart.
+const BestOf = 250
 
 // Found is what a search found.
 type Found struct {
 	Hits []Hit
 	More bool // there are more than Limit
-	// Compared is how many hits were compared for the best, up to BestOf.
+	// Compared is how many hits were compared for the best.
 	Compared int
 	// Unindexed is how many exchanges the index did not hold yet; they were read.
 	Unindexed int64
@@ -84,7 +85,7 @@ func Find(ctx context.Context, r transcript.Reader, s Search) (*Found, error) {
 		f.most = s.Limit + 1 // to know whether there are more
 	}
 	if s.Best {
-		f.most = BestOf
+		f.most = max(BestOf, s.Limit)
 	}
 	found := &Found{}
 	err := f.run(found)

@@ -410,3 +410,22 @@ func TestParseQuery(t *testing.T) {
 		}
 	}
 }
+
+func TestFind_BestOfTheNewest(t *testing.T) {
+	const said = view.BestOf + 20
+	db, _ := record(t, agent(said, func(i int) string {
+		if i == 0 {
+			return "parser parser parser" // the best of all, but old
+		}
+		return fmt.Sprintf("unparsered %d", i)
+	})...)
+	index(t, db)
+	s := text("parser")
+	s.Best, s.Limit = true, 5
+	if found := find(t, db, s); found.Compared != view.BestOf || !found.More || len(found.Hits) != 5 || found.Hits[0].N == 1 {
+		t.Errorf("%d compared, more %v, first of %d is x%d", found.Compared, found.More, len(found.Hits), found.Hits[0].N)
+	}
+	if s.Limit = said; find(t, db, s).Hits[0].N != 1 {
+		t.Error("more are asked for than are compared otherwise, but not compared")
+	}
+}

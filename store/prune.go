@@ -174,7 +174,9 @@ func (p *pruning) exchanges(numbers []int64) error {
 func (p *pruning) space() error {
 	var free int64
 	count := func() error {
-		return p.db.w.st.row(p.ctx, "SELECT freelist_count FROM pragma_freelist_count", nil, &free)
+		return retryBusy(p.ctx, func() error {
+			return p.db.w.st.row(p.ctx, "SELECT freelist_count FROM pragma_freelist_count", nil, &free)
+		})
 	}
 	if err := p.locked(count); err != nil {
 		return err

@@ -34,6 +34,11 @@ type writer struct {
 	scratch []byte
 }
 
+// lookOften: SQLite looks whether it may write at longer and longer intervals,
+// and would miss the moments in which another process rests between its
+// transactions; retryBusy looks every millisecond.
+const lookOften = "PRAGMA busy_timeout = 0"
+
 func newWriter(ctx context.Context, c *connector, o Options, all []migration) (_ *writer, err error) {
 	w := &writer{turn: make(chan struct{}, 1), pool: c.open(), newest: len(all), known: newKnown(o.memory()),
 		recent: newRecent(), headers: newHeaderSets(), models: map[modelKey]int64{}, takes: map[int64]storedTake{}, stale: true}
@@ -49,6 +54,9 @@ func newWriter(ctx context.Context, c *connector, o Options, all []migration) (_
 		return nil, err
 	}
 	w.st = newStatements(w.conn.PrepareContext)
+	if _, err := w.conn.ExecContext(ctx, lookOften); err != nil {
+		return nil, fmt.Errorf("set how to wait: %w", err)
+	}
 	w.lookup = &lookup{st: w.st, pending: map[int64][]int64{}}
 	return w, nil
 }

@@ -199,7 +199,8 @@ func (r *Redacted) redactTake(t *transcript.Take) {
 	edits, _ := r.scrub.Body([]byte(t.Edits))
 	t.Edits, t.Reason = string(edits), r.scrub.Text(t.Reason)
 	for i := range t.Results {
-		t.Results[i].Name = r.scrub.Text(t.Results[i].Name)
+		res := &t.Results[i]
+		res.Name, res.Text = r.scrub.Text(res.Name), r.scrub.Text(res.Text)
 	}
 }
 

@@ -25,7 +25,7 @@ const (
 	previewOfExport = 12 << 10
 	countedOfExport = 32 << 20 // bytes that a page counts before it is fetched
 	previewWithin   = 10 * time.Second
-	mostExported    = 200 // references at once
+	mostExported    = 2 * mostSampled // references at once: a page of a sample names all its takes
 )
 
 // exportPage offers the forms, and shows the beginning of one and what it leaves

@@ -62,16 +62,25 @@ func liveBlockOf(b *budget, e *view.Entry) liveBlock {
 	return l
 }
 
+// isSeen tells whether a run is still as a page showed it.
+func (s *server) isSeen(ctx context.Context, run *transcript.Run, live []liveStep, seen string) (bool, error) {
+	if seen == "" {
+		return false, nil
+	}
+	rows, err := view.Runs(ctx, s.reader, transcript.RunFilter{IDs: []string{run.ID}, Limit: 1}, s.now())
+	if err != nil || len(rows) == 0 {
+		return false, err
+	}
+	return stateOf(&rows[0], live) == seen, nil
+}
+
 // stateOf tells in short what there is of a run: as long as it stays, so does
 // its page.
-func (s *server) stateOf(ctx context.Context, run *transcript.Run, live []liveStep) (string, error) {
-	sums, err := s.reader.Runs(ctx, transcript.RunFilter{IDs: []string{run.ID}, Limit: 1})
-	if err != nil {
-		return "", err
-	}
+func stateOf(r *view.RunRow, live []liveStep) string {
 	h := fnv.New64a()
-	for i := range sums {
-		fmt.Fprint(h, sums[i].Exchanges, sums[i].Takes, sums[i].EndedAt.UnixNano(), sums[i].Marks)
+	fmt.Fprint(h, r.Counts.Exchanges, r.Takes, r.Name, r.Tags, r.Note, r.Pinned)
+	if r.EndedAt != nil {
+		fmt.Fprint(h, r.EndedAt.UnixNano())
 	}
 	for i := range live {
 		fmt.Fprint(h, live[i].V.ID, len(live[i].Blocks))
@@ -79,7 +88,7 @@ func (s *server) stateOf(ctx context.Context, run *transcript.Run, live []liveSt
 			fmt.Fprint(h, live[i].Blocks[k].Text.Size)
 		}
 	}
-	return strconv.FormatUint(h.Sum64(), 36), nil
+	return strconv.FormatUint(h.Sum64(), 36)
 }
 
 // refreshURL is where a page is asked for again by who has seen that state.

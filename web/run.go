@@ -121,12 +121,12 @@ func (s *server) run(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
-	state, err := s.stateOf(ctx, run, live)
+	seen, err := s.isSeen(ctx, run, live, c.Query("seen"))
 	if err != nil {
 		s.failed(c, err)
 		return
 	}
-	if c.Query("seen") == state {
+	if seen {
 		c.Status(http.StatusNoContent)
 		return
 	}
@@ -148,7 +148,7 @@ func (s *server) run(c *gin.Context) {
 		return
 	}
 	if v.Status == view.Running || len(live) > 0 {
-		p.Live, p.Refresh = true, refreshURL(c, state)
+		p.Live, p.Refresh = true, refreshURL(c, stateOf(&v.RunRow, live))
 	}
 	b := &runBuilder{run: v, teller: view.NewTeller(ctx, s.reader, v), budget: newBudget(), room: insideShown, inside: map[string]bool{}}
 	if err := p.fill(b); err != nil {

@@ -214,7 +214,7 @@ func (s *runSums) models() error {
 	silent := map[asked]bool{}
 	var model, answered string
 	err := s.each(`SELECT DISTINCT e.run, m.asked, m.answered FROM exchange e CROSS JOIN model m ON m.id = e.model
-		WHERE `+ofRuns+` AND NOT e.side`,
+		WHERE `+ofRuns+` AND NOT e.side AND `+noTake,
 		func() []any { return []any{&model, &answered} },
 		func(sum *transcript.RunSum) {
 			key := asked{sum, model}

@@ -40,9 +40,9 @@ func LintRequest(d transcript.Dialect, body []byte) []lint.Finding {
 }
 
 // Judge fills in what is found in the run: each step is judged by what is new in
-// it. cost tells what input tokens cost at an exchange, and may be nil.
+// it. Replays are left out, as in all that is counted of a run. cost tells what input tokens cost at an exchange, and may be nil.
 func (r *Run) Judge(ctx context.Context, reader transcript.Reader, cost func(*transcript.Exchange, int64) string) error {
-	return r.judge(ctx, reader, cost, r.inOrder())
+	return r.judge(ctx, reader, cost, slices.DeleteFunc(r.inOrder(), func(e *transcript.Exchange) bool { return r.IsReplay(e.ID) }))
 }
 
 // JudgePart fills in what is found in some steps of an agent that follow each
@@ -63,7 +63,7 @@ func (r *Run) JudgePart(ctx context.Context, reader transcript.Reader, cost func
 			}
 		}
 	}
-	return r.judge(ctx, reader, cost, slices.DeleteFunc(r.inOrder(), func(e *transcript.Exchange) bool { return !wanted[e.ID] }))
+	return r.judge(ctx, reader, cost, slices.DeleteFunc(r.inOrder(), func(e *transcript.Exchange) bool { return !wanted[e.ID] || r.IsReplay(e.ID) }))
 }
 
 func (r *Run) judge(ctx context.Context, reader transcript.Reader, cost func(*transcript.Exchange, int64) string, exchanges []*transcript.Exchange) error {
@@ -163,6 +163,9 @@ func (r *Run) RefOf(exchange string) string {
 	}
 	return ""
 }
+
+// IsReplay tells whether a take sent an exchange of the run.
+func (r *Run) IsReplay(exchange string) bool { return r.takes[exchange] != nil }
 
 // AgentOf gives the id of the agent that an exchange of the run belongs to, ""
 // of a side call.

@@ -85,3 +85,49 @@ func TestTranscript_MarksTheSourcesOfATake(t *testing.T) {
 		}
 	}
 }
+
+// What a replay changed is no finding about the run.
+func TestRun_FindingsAreNotThoseOfReplays(t *testing.T) {
+	const (
+		url  = "https://api.example.com/v1/chat/completions"
+		user = `{"model":"m","messages":[{"role":"user","content":"go"}`
+		f    = `{"type":"function","function":{"name":"f","description":"does it","parameters":{"type":"object","properties":{}}}}`
+		last = `{"id":"c","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"done"},"finish_reason":"stop"}]}`
+		more = `,{"role":"assistant","content":"done"},{"role":"user","content":"again"}]`
+	)
+	db, _ := recordSent(t, sent{url, user + `],"tools":[` + f + `]}`, last}, sent{url, user + more + `}`, last})
+	found := func() int {
+		run, err := db.RunN(t.Context(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := view.NewRun(t.Context(), db, run, time.Unix(10, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := v.Judge(t.Context(), db, nil); err != nil {
+			t.Fatal(err)
+		}
+		return len(v.Lint)
+	}
+	if found() == 0 {
+		t.Fatal("no finding, though the tools changed")
+	}
+	var ids []string
+	for n := int64(1); n <= 2; n++ {
+		e, err := db.ExchangeN(t.Context(), n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, e.ID)
+	}
+	if err := db.Update(t.Context(), func(tx transcript.Tx) error {
+		return tx.PutTake(&transcript.Take{ID: "a", Origin: ids[0], Mode: transcript.Once, Edits: "[]", CreatedAt: time.Unix(1, 0), Outcome: transcript.OK,
+			Steps: []transcript.TakeStep{{Exchange: ids[1], Step: 1, Attempt: 1}}})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if n := found(); n != 0 {
+		t.Errorf("%d findings, all of a replay", n)
+	}
+}

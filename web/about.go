@@ -80,13 +80,14 @@ func rank(s lint.Severity) int {
 	return 1
 }
 
-// toolSums adds up the calls of a run by tool, the most called first.
+// toolSums adds up the calls of a run by tool, the most called first. Those of
+// replays do not count.
 func toolSums(r *view.Run) []toolSum {
 	var list []toolSum
 	at := map[string]int{}
 	for i := range r.Pairs {
 		p := &r.Pairs[i]
-		if p.Name == "" {
+		if p.Name == "" || p.Call != nil && r.IsReplay(p.Call.Exchange) {
 			continue
 		}
 		n, ok := at[p.Name]

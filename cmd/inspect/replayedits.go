@@ -39,7 +39,7 @@ type editFlags struct {
 func addEditFlags(c *cobra.Command, f *editFlags) {
 	s := c.Flags()
 	s.StringArrayVar(&f.results, "set-result", nil, "CALL_ID=TEXT or CALL_ID=@FILE: the text of that tool result (repeatable)")
-	s.StringArrayVar(&f.failures, "set-error", nil, "the same, as an error of the tool (repeatable)")
+	s.StringArrayVar(&f.failures, "set-error", nil, "CALL_ID=TEXT or CALL_ID=@FILE: the text of that tool result, as an error of the tool (repeatable)")
 	s.StringArrayVar(&f.args, "set-args", nil, "CALL_ID=JSON or CALL_ID=@FILE: the arguments of that call in the history (repeatable)")
 	s.StringVar(&f.system, "set-system", "", "TEXT or @FILE: the system prompt")
 	s.StringArrayVar(&f.models, "model", nil, "ask this model, MODEL or MODEL@UPSTREAM (repeatable: they are compared)")

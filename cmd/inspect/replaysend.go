@@ -91,7 +91,7 @@ func (x *replaying) play(path string) error {
 	}
 	defer w.Close(context.WithoutCancel(x.ctx))
 	if !x.json {
-		fmt.Fprintf(x.err, "sending %s again to %s\n", view.Ref(x.req.Origin.N), word(x.req.Host()))
+		fmt.Fprintf(x.err, "%s to %s\n", x.doing(), word(x.req.Host()))
 	}
 	p := takeTeller{app: x.app}
 	take, err := w.Player(x.prices).Play(x.ctx, x.req, replay.Options{Mode: x.mode(), Sources: sources, Edits: x.later, Limits: x.limits, Retries: retries,
@@ -148,4 +148,12 @@ func (p takeTeller) gist(e replay.Event) string {
 		return strings.Join(calls, ", ")
 	}
 	return cut(word(e.Turn.Text), 60)
+}
+
+// doing says what is sent: a recorded request again, or what a take goes on with.
+func (x *replaying) doing() string {
+	if x.resumed != nil {
+		return "going on with take " + x.f.resume
+	}
+	return "sending " + view.Ref(x.req.Origin.N) + " again"
 }

@@ -97,7 +97,12 @@ func (a *app) takeAbout(t *view.Take) string {
 // editWord says in few words what an edit changes.
 func editWord(e *transcript.Edit) string {
 	what := e.CallID
-	if what == "" {
+	switch {
+	case e.Op == transcript.SetModel:
+		what = e.Text
+	case e.Op == transcript.SetParam:
+		what = e.Text + "=" + string(e.Value)
+	case what == "":
 		what = e.At
 	}
 	return strings.TrimSpace(word(strings.ReplaceAll(e.Op, "_", " ") + " " + what))

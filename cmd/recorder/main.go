@@ -105,9 +105,8 @@ keep it where secrets may lie. The viewer shows what is under way from there. Wh
 a killed recorder left in its spool is redacted if the next one is started with
 --redact, too.
 
-Ctrl-C waits for what is in flight and
-leaves a clean database; a second one stops at once. Read it with inspect, or in
-the viewer (--web).
+Ctrl-C waits for what is in flight and leaves a clean database; a second one stops
+at once. Read it with inspect, or in the viewer (--web).
 
 Exit status: 0 stopped, 1 it cannot record, 2 wrong usage; of run that of the
 command.`,

@@ -118,7 +118,7 @@ func runSums(t *testing.T, s transcript.Store) {
 	last := inRun(plain(4), run, agent, 2, 1)
 	last.Complete = true
 	last.Usage, last.ResponseModel = &transcript.Usage{InputTotal: 20, Output: 3, Total: 23, Complete: true}, "gpt-5-1"
-	take.Usage = last.Usage
+	take.Usage, take.ResponseModel = last.Usage, "mistral" // of a replay that asks another model
 	other := inRun(plain(6), list[1].ID, id(71), 1, 1)
 	update(t, s, func(tx transcript.Tx) error {
 		return errors.Join(tx.PutAgent(&transcript.Agent{ID: agent, Run: run, Main: true}), tx.PutAgent(&transcript.Agent{ID: id(71), Run: list[1].ID, Main: true}))

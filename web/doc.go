@@ -15,6 +15,10 @@
 //     long; the whole is one link away.
 //   - A run is a stretch of text; a mark stands for characters that cannot be
 //     seen or that would reorder what is around them.
+//   - A plan is what a replay would send, shown before it is sent: what is sent is
+//     a plan that was shown, or nothing. A sample is a replay that is played many
+//     times, with an edit and without.
+//   - A report tells what became of an import or a sample.
 //
 // Text from models, tools and files is hostile: it reaches a page only through
 // html/template's escaping, as runs. The content security policy allows no

@@ -30,7 +30,7 @@ func TestLink_IsSaidAndTakenBack(t *testing.T) {
 	wantText(t, said("link", "r1"), "that it belongs to r1")
 	wantText(t, said("unlink", ""), "that it continues nothing", "nothing")
 	// Its run began anew: it has the next number.
-	if after := strings.Replace(said("undo", "").text(), "runr3", "runr2", 1); after != before {
+	if after := strings.ReplaceAll(said("undo", "").text(), "r3", "r2"); after != strings.ReplaceAll(before, "r3", "r2") {
 		t.Errorf("taken back, it is not as it was:\n%s\nbefore:\n%s", after, before)
 	}
 	said("undo", "") // twice is no mistake

@@ -79,9 +79,9 @@ func (b *budget) edit(was, now argument, whole string) (field, bool) {
 	b.left -= len(v.Shown())
 	_, lines, _, _ := moderate.limits()
 	if strings.Count(a, "\n")+strings.Count(z, "\n") >= 2*lines {
-		v.Folded, v.Preview = true, oneLine(z, 120)
+		v.Folded, v.start = true, startOf(v.Spans, 600, 8)
 	}
-	return field{Name: was.name + " → " + now.name, Value: v}, true
+	return field{Name: "old → new", Value: v}, true
 }
 
 func (b *budget) field(name string, raw json.RawMessage, whole string) field {
@@ -92,4 +92,18 @@ func (b *budget) field(name string, raw json.RawMessage, whole string) field {
 		return field{Name: name, Value: v}
 	}
 	return field{Name: name, Value: b.data(string(raw), whole, moderate), Literal: true}
+}
+
+// startOf gives the beginning of a difference.
+func startOf(list []transcript.Span, bytes, lines int) []transcript.Span {
+	var out []transcript.Span
+	for _, s := range list {
+		text := preview(s.Text, bytes, lines)
+		out = append(out, transcript.Span{Fate: s.Fate, Text: text})
+		bytes, lines = bytes-len(s.Text), lines-strings.Count(s.Text, "\n")
+		if len(text) < len(s.Text) && (bytes <= 0 || lines <= 0) || lines <= 0 {
+			return append(out, transcript.Span{Fate: transcript.Same, Text: "…"})
+		}
+	}
+	return out
 }

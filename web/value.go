@@ -54,6 +54,7 @@ type value struct {
 	Spans   []transcript.Span // of a text that takes the place of another one
 
 	shown inert.Shown
+	start []transcript.Span // of Spans, outside the fold
 }
 
 // Shown is the text as HTML, as its form says.
@@ -69,6 +70,12 @@ func (v value) Shown() inert.Shown {
 
 // ShownPreview is the same of the beginning.
 func (v value) ShownPreview() inert.Shown {
+	switch {
+	case v.start != nil:
+		return inert.Spans(v.start)
+	case v.Form == inert.Markdown && !strings.Contains(v.Preview, "\n"): // a text put on one line has lost its form
+		return inert.Show(inert.Text, v.Preview, false)
+	}
 	return inert.Show(v.Form, v.Preview, false)
 }
 

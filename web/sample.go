@@ -168,7 +168,7 @@ func (p *samplePage) report() {
 				labels[o.Label] = n
 				p.Rows = append(p.Rows, outcomeRow{Label: o.Label, Cells: make([]part, len(p.S.Arms))})
 			}
-			p.Rows[n].Cells[i] = part{o.Count, p.S.Arms[i].N}
+			p.Rows[n].Cells[i].Count += o.Count // long labels that were cut may be alike
 		}
 	}
 	for _, r := range p.Rows {

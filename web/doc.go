@@ -13,15 +13,12 @@
 //     (sent again), new (first sent here) and answer.
 //   - A value is a text that is folded when it is long and cut when it is very
 //     long; the whole is one link away.
-//   - A run is a stretch of text; a mark stands for characters that cannot be
-//     seen or that would reorder what is around them.
-//   - A plan is what a replay would send, shown before it is sent: what is sent is
-//     a plan that was shown, or nothing. A sample is a replay that is played many
-//     times, with an edit and without.
-//   - A report tells what became of an import or a sample.
+//   - The panel tells all that is known of the chosen item; without a script that is
+//     a page of its own, its details.
+//   - A map draws the tokens and the time of all steps in little room.
 //
 // Text from models, tools and files is hostile: it reaches a page only through
-// html/template's escaping, as runs. The content security policy allows no
+// html/template's escaping or through package inert. The content security policy allows no
 // inline script or style and no other host.
 //
 // Who may read: the Host must be loopback or allowed, which defeats DNS

@@ -12,9 +12,6 @@ import (
 // longestLabel bounds what a kept report tells of the arguments of calls, in bytes.
 const longestLabel = 1000
 
-// sampleNote is the name under which the report of a group is kept.
-func sampleNote(group string) string { return "sample " + group }
-
 // KeepSample keeps a report beside its takes, so that it can be read again. Long labels
 // are cut in it.
 func KeepSample(ctx context.Context, s transcript.Store, sample *Sample) error {
@@ -35,7 +32,7 @@ func KeepSample(ctx context.Context, s transcript.Store, sample *Sample) error {
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
-	if err := s.Update(ctx, func(tx transcript.Tx) error { return tx.SetNote(sampleNote(sample.Group), string(text)) }); err != nil {
+	if err := s.Update(ctx, func(tx transcript.Tx) error { return tx.SetNote(transcript.SampleNote(sample.Group), string(text)) }); err != nil {
 		return fmt.Errorf("keep report: %w", err)
 	}
 	return nil
@@ -43,7 +40,7 @@ func KeepSample(ctx context.Context, s transcript.Store, sample *Sample) error {
 
 // ReadSample gives the report that was kept of a group, nil if there is none.
 func ReadSample(ctx context.Context, r transcript.Reader, group string) (*Sample, error) {
-	text, err := r.Note(ctx, sampleNote(group))
+	text, err := r.Note(ctx, transcript.SampleNote(group))
 	if err != nil || text == "" {
 		return nil, err
 	}

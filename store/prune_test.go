@@ -197,6 +197,35 @@ func TestPrune_Everything(t *testing.T) {
 	}
 }
 
+// The report of a sample quotes what its takes said: it goes with the last of them.
+func TestPrune_ReportsGoWithTheirTakes(t *testing.T) {
+	db := openDB(t)
+	conversations(t, db, 1, 1, 6, 500)
+	err := db.Update(t.Context(), func(tx transcript.Tx) error {
+		for i, group := range []string{"one", "one", "another"} {
+			take := &transcript.Take{ID: example(9000 + i).ID, Origin: example(1).ID, Group: group, Steps: []transcript.TakeStep{{Exchange: example(2 + i).ID, Step: 1, Attempt: 1}}, Edits: "[]"}
+			if err := errors.Join(tx.PutTake(take), tx.SetNote(transcript.SampleNote(group), "a report")); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		exchange     int64
+		one, another string
+	}{{2, "a report", "a report"}, {3, "", "a report"}, {4, "", ""}} {
+		prune(t, db, store.Selection{Numbers: []int64{c.exchange}})
+		one, err := db.Note(t.Context(), transcript.SampleNote("one"))
+		another, err2 := db.Note(t.Context(), transcript.SampleNote("another"))
+		if one != c.one || another != c.another || err != nil || err2 != nil {
+			t.Errorf("without x%d: %q and %q (%v, %v)", c.exchange, one, another, err, err2)
+		}
+	}
+}
+
 func TestPrune_Named(t *testing.T) {
 	db := openDB(t)
 	conversations(t, db, 1, 2, 20, 3000)

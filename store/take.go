@@ -230,10 +230,11 @@ func (t *tx) storedTake(n int64) (s storedTake, err error) {
 }
 
 // removeTakeStep forgets that a take sent an exchange, and the take with its last
-// one.
+// one; with the last take of a group the report about it, which quotes them.
 func (t *tx) removeTakeStep(exchange any) error {
 	var take int64
-	err := t.st.row(context.Background(), "SELECT take FROM take_step WHERE exchange = ?", []any{exchange}, &take)
+	var group string
+	err := t.st.row(context.Background(), "SELECT s.take, coalesce(t.sample, '') FROM take_step s LEFT JOIN take t ON t.n = s.take WHERE s.exchange = ?", []any{exchange}, &take, &group)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -252,7 +253,11 @@ func (t *tx) removeTakeStep(exchange any) error {
 			return err
 		}
 	}
-	return nil
+	if group == "" {
+		return nil
+	}
+	_, err = t.st.exec("DELETE FROM note WHERE name = ? AND NOT EXISTS (SELECT 1 FROM take WHERE sample = ?)", transcript.SampleNote(group), group)
+	return err
 }
 
 // idOrEmpty is packID for a column that may be empty but not NULL.

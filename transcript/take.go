@@ -60,6 +60,10 @@ const (
 	SmallestArm  = "smallest"  // the smallest one, asked again in the end
 )
 
+// SampleNote is the name of the note that keeps the report of the takes of a group. It
+// is removed with the last of them.
+func SampleNote(group string) string { return "sample " + group }
+
 // TakeStep is one exchange that a take sent.
 type TakeStep struct {
 	Exchange string `json:"exchange"`

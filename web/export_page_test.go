@@ -79,7 +79,7 @@ func TestExport_ManyAtOnceAndEverything(t *testing.T) {
 		t.Errorf("everything: %s", w.Body)
 	}
 	for target, status := range map[string]int{"/export?ref=r9&format=har": 404, "/export?ref=" + url.QueryEscape(payload): 404, "/export?ref=r1&ref=r2&format=curl": 400, "/export?ref=x1&format=curl&fetch=1": 200,
-		"/export?" + strings.Repeat("ref=r1&", 401): 400} {
+		"/export?" + strings.Repeat("ref=r1&", 400): 200, "/export?" + strings.Repeat("ref=r1&", 401): 400} {
 		w := ask(h, "GET", target)
 		if w.Code != status {
 			t.Errorf("%.60s: status %d, want %d", target, w.Code, status)

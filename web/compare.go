@@ -87,9 +87,6 @@ func (s *server) compare(c *gin.Context) {
 		p.Title = p.Asked + " · Compare"
 	}
 	if len(refs) < 2 {
-		if len(refs) == 1 {
-			p.Wrong = "Name one more to hold it against."
-		}
 		s.show(c, http.StatusOK, "compare-page", p)
 		return
 	}

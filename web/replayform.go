@@ -32,7 +32,7 @@ func (p *replayPage) read(c *gin.Context, results []transcript.Item) []transcrip
 		if args, ok := c.GetPostForm("args." + number); ok && f.HasCall {
 			if args, changed := typed(f.Arguments, args); changed {
 				if !json.Valid([]byte(args)) {
-					p.Wrong = "The arguments of " + oneLine(f.Name, 60) + " are no JSON."
+					p.Wrong = "The arguments of " + oneLine(f.Name, 60) + " are not JSON."
 				}
 				f.Arguments = args
 				edits = append(edits, transcript.Edit{Op: transcript.SetArgs, CallID: f.CallID, Value: json.RawMessage(args)})

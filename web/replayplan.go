@@ -55,7 +55,11 @@ func plannedEdits(b *budget, edits []transcript.Edit) []plannedEdit {
 		case e.Op == transcript.SetModel: // was is JSON
 			now = strconv.Quote(e.Text)
 		}
-		list = append(list, plannedEdit{strings.ReplaceAll(e.Op, "_", " "), e.CallID, cmp.Or(e.At, e.Text), clip(b, transcript.DiffWords(e.Was, now))})
+		at := e.At
+		if e.Op != transcript.SetResult { // of a result that comes later no place is known
+			at = cmp.Or(at, e.Text)
+		}
+		list = append(list, plannedEdit{strings.ReplaceAll(e.Op, "_", " "), e.CallID, at, clip(b, transcript.DiffWords(e.Was, now))})
 	}
 	return list
 }

@@ -14,11 +14,19 @@ import (
 // shortForm is a reference as the commands write it.
 var shortForm = regexp.MustCompile(`^(x[0-9]{1,18}|x:last(~[0-9]{1,9})?|t[0-9]{1,18}|(r[0-9]{1,18}|last(~[0-9]{1,9})?)(/a[0-9]{1,9})?(\.[0-9]{1,9})?)$`)
 
+// subpage is a page of a reference as the commands write it.
+var subpage = regexp.MustCompile(`^/([rx])([0-9]{1,18})/(calls|export|link|replay|time|wire)$`)
+
 // short leads from a reference as the commands write it to its page: /r1, /r1.2,
-// /r1/a2, /x:last.
+// /r1/a2, /x:last, /x1/link.
 func (s *server) short(c *gin.Context) {
+	read := c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead
+	if m := subpage.FindStringSubmatch(c.Request.URL.Path); m != nil && read {
+		c.Redirect(http.StatusFound, "/"+m[1]+"/"+m[2]+"/"+m[3])
+		return
+	}
 	ref := strings.TrimPrefix(c.Request.URL.Path, "/")
-	if !shortForm.MatchString(ref) || c.Request.Method != http.MethodGet && c.Request.Method != http.MethodHead {
+	if !shortForm.MatchString(ref) || !read {
 		s.fail(c, http.StatusNotFound, "There is no such page.")
 		return
 	}

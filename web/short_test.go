@@ -10,6 +10,7 @@ func TestShortForms_LeadToTheirPages(t *testing.T) {
 	h := sampleViewer(t)
 	for path, want := range map[string]string{
 		"/r1": "/r/1", "/x1": "/x/1", "/x:last": "/x/10", "/r1.2": "/r/1#x2", "/r1/a1": "/r/1?agent=1", "/r1/a1.2": "/r/1?agent=1#x2", "/x:last~9": "/x/1", "/t1": "/t/1",
+		"/x1/link": "/x/1/link", "/r1/calls": "/r/1/calls", "/x1/replay": "/x/1/replay",
 	} {
 		w := ask(h, "GET", path)
 		if got := w.Header().Get("Location"); w.Code != http.StatusFound || got != want {

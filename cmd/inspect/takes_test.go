@@ -21,3 +21,14 @@ func TestEditWord_SaysWhatAnEditChanges(t *testing.T) {
 		}
 	}
 }
+
+func TestIsCallID_KnowsPartsAndPrintedIDs(t *testing.T) {
+	for given, want := range map[string]bool{
+		"call_ZtaPWt54CjYgo5lIPtyn5vVC": true, "ZtaP": true, "5vVC": true, shortID("call_ZtaPWt54CjYgo5lIPtyn5vVC"): true, "call_Zt…": true,
+		"call_Zz": false, "call_ZtaP…5vVD": false, "all_ZtaP…5vVC": false, "call_ZtaPWt54CjYgo5lIPtyn5v…tyn5vVC": false,
+	} {
+		if got := isCallID("call_ZtaPWt54CjYgo5lIPtyn5vVC", given); got != want {
+			t.Errorf("%s: %v, want %v", given, got, want)
+		}
+	}
+}

@@ -16,7 +16,7 @@ function build() {
   const own = document.querySelector("footer.keys");
   if (own) list.append(...[...own.childNodes].map((n) => n.cloneNode(true)));
   const all = element("p");
-  for (const [key, what] of everywhere) all.append(element("kbd", key), ` ${what} · `);
+  everywhere.forEach(([key, what], i) => all.append(i ? " · " : "", element("kbd", key), ` ${what}`));
   const close = element("form", element("button", "Close"));
   close.method = "dialog";
   box.append(element("h2", "Keys"), list, all, close);

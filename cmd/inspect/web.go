@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake/redact"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/replay/tool"
 	"github.com/retake-debugger/retake/transcript"
@@ -99,7 +100,8 @@ func (a *app) openForWeb(ctx context.Context, o *web.Options) (done func(), err 
 	}, nil
 }
 
-// forPages gives what really runs as pages may choose it.
+// forPages gives what really runs as pages may choose it. A command may hold a secret,
+// which no page and no log shows.
 func (f *sourceFlags) forPages() []web.Tool {
 	var list []web.Tool
 	add := func(name string, open func(context.Context) (replay.Source, func(), error)) {
@@ -119,7 +121,7 @@ func (f *sourceFlags) forPages() []web.Tool {
 		})
 	}
 	for _, command := range f.mcp {
-		add("mcp "+command, func(ctx context.Context) (replay.Source, func(), error) {
+		add("mcp "+redact.NewScrubber(nil).Text(command), func(ctx context.Context) (replay.Source, func(), error) {
 			m, err := tool.StartMCP(ctx, command)
 			if err != nil {
 				return nil, nil, err

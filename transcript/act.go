@@ -82,7 +82,9 @@ func (al *acts) level(n, x, xEnd, y, yEnd int) {
 		al.alike(x, xEnd, y, yEnd)
 		return
 	}
-	pairs := Align(al.s.keys(al.a[x:xEnd], levels[n]), al.s.keys(al.b[y:yEnd], levels[n]))
+	keysA, keysB := al.s.keys(al.a[x:xEnd], levels[n]), al.s.keys(al.b[y:yEnd], levels[n])
+	pairs := Align(keysA, keysB)
+	ownCalls(pairs, al.a[x:xEnd], al.b[y:yEnd], keysA, keysB)
 	fromX, fromY := x, y
 	for _, p := range pairs {
 		i, k := fromX+p[0], fromY+p[1]

@@ -214,3 +214,25 @@ func BenchmarkAlignActs(b *testing.B) {
 		AlignActs(x, y, Sameness{})
 	}
 }
+
+// Of equal calls of one answer the one whose result was changed is the one that
+// differs.
+func TestAlignActs_EqualCallsStayThemselves(t *testing.T) {
+	call := func(id, result string) Act {
+		return Act{Item: &Item{Kind: ToolCall, CallID: id, Name: "weather", ArgumentsRaw: `{"city":"Paris"}`, Arguments: json.RawMessage(`{"city":"Paris"}`)},
+			Result: &Item{Kind: ToolResult, CallID: id, Text: result}}
+	}
+	said := func(text string) Act { return Act{Item: &Item{Kind: MessageItem, Role: "assistant", Text: text}} }
+	same, changed := call("a", "sun"), call("a", "rain")
+	others := []Act{call("b", "sun"), call("c", "sun")}
+	for at := range 3 {
+		a, b := slices.Insert(slices.Clone(others), at, same), slices.Insert(slices.Clone(others), at, changed)
+		a, b = append(a, said("It is dry.")), append(b, said("Take an umbrella."))
+		for _, pair := range [][2][]Act{{a, b}, {b, a}} {
+			list := AlignActs(pair[0], pair[1], Sameness{Errors: true, Parts: true})
+			if got := fates(list); got[Same] != 2 || list[at].Fate != Changed {
+				t.Errorf("changed at %d: %v", at, list)
+			}
+		}
+	}
+}

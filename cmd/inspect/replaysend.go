@@ -106,6 +106,9 @@ func (x *replaying) play(path string) error {
 			return fmt.Errorf("store the replayed exchange: %w", err)
 		}
 	}
+	if names := x.f.sources.unrun(take.Results); len(names) > 0 && !x.json {
+		fmt.Fprintf(x.err, "inspect: not run, since the recording had the results: %s. To run it first: --sources edited,exec,http,recorded\n", word(strings.Join(names, ", ")))
+	}
 	return x.printTake(context.WithoutCancel(x.ctx), w.Store(), take)
 }
 

@@ -113,6 +113,26 @@ func (x *replaying) sources() ([]replay.Source, func(), error) {
 	return list, done, nil
 }
 
+// unrun gives the tools that were named to be run and were not, since the recording
+// had their results.
+func (f *sourceFlags) unrun(results []transcript.TakeResult) []string {
+	var names []string
+	for _, s := range slices.Concat(f.exec, f.http) {
+		name, _, _ := strings.Cut(s, "=")
+		recorded, ran := false, false
+		for i := range results {
+			if results[i].Name == name {
+				recorded = recorded || results[i].Source == transcript.FromRecording
+				ran = ran || results[i].Source == transcript.FromExec || results[i].Source == transcript.FromHTTP
+			}
+		}
+		if recorded && !ran {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // asking is a replay.Source: somebody types the results.
 type asking struct {
 	in    *bufio.Reader

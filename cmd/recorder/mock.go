@@ -171,7 +171,7 @@ func serveMock(ctx context.Context, o *options, f *mockFlags) error {
 func loadTape(ctx context.Context, tape *mock.Tape, r transcript.Reader, ref string, leftOut func(error)) error {
 	list, err := meant(ctx, r, ref)
 	if err != nil {
-		return fmt.Errorf("find --from %s: %w", ref, err)
+		return fmt.Errorf("--from: %w", err)
 	}
 	for _, e := range list {
 		if err := tape.Add(ctx, e); errors.Is(err, mock.ErrUnservable) {

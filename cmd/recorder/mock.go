@@ -297,6 +297,11 @@ func listenMock(ctx context.Context, o *options, h *mock.Handler) error {
 		token = "/_t/TOKEN"
 	}
 	fmt.Fprintf(o.stderr, "answering on http://%s%s from %d exchange%s\n", l.Addr(), token, h.Tape.Len(), plural(int64(h.Tape.Len())))
+	for _, c := range clients {
+		if c.greeted {
+			fmt.Fprintf(o.stderr, "  %s=http://%s%s%s\n", c.variable, l.Addr(), token, c.path)
+		}
+	}
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve %s: %w", l.Addr(), err)

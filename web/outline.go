@@ -140,23 +140,43 @@ func (o *outliner) pages(a *view.Agent, steps []*view.Step, depth int) {
 	o.list = append(o.list, line)
 }
 
+// branchesListed is how many of one step are listed one by one; more, such as the
+// takes of a sample, are one line.
+const branchesListed = 4
+
+func many(branches []branchView) bool { return len(branches) > branchesListed }
+
 // branches lists those that leave an agent after a step.
 func (o *outliner) branches(a *view.Agent, after, depth int) {
+	var list []*view.Branch
 	for _, b := range a.Branches {
-		if b.From != after || o.isFull() {
-			continue
+		if b.From == after {
+			list = append(list, b)
 		}
-		line := outlineLine{Depth: min(depth+1, 4), Kind: "branch", Text: "↱ also " + view.Ref(b.Steps[0].ExchangeN)}
-		if b.TakeRef != "" {
-			line.Text = "↱ replay " + b.TakeRef
-		}
-		line.Text += " · " + steps(len(b.Steps))
-		line.Href = exchangeURL(b.Steps[0].ExchangeN)
-		if after == 0 && len(a.Steps) > 0 && o.onPage[a.Steps[0].Exchange] || after > 0 && o.onPage[a.Steps[after-1].Exchange] {
-			line.Href = "#" + branchID(b)
-		}
-		o.list = append(o.list, line)
 	}
+	here := after == 0 && len(a.Steps) > 0 && o.onPage[a.Steps[0].Exchange] || after > 0 && o.onPage[a.Steps[after-1].Exchange]
+	if len(list) > branchesListed && here && !o.isFull() {
+		o.list = append(o.list, outlineLine{Depth: min(depth+1, 4), Kind: "branch", Text: fmt.Sprintf("↱ %d branches", len(list)), Href: "#many-" + branchID(list[0])})
+		return
+	}
+	for _, b := range list {
+		if o.isFull() {
+			return
+		}
+		o.branch(b, depth, here)
+	}
+}
+
+func (o *outliner) branch(b *view.Branch, depth int, here bool) {
+	line := outlineLine{Depth: min(depth+1, 4), Kind: "branch", Text: "↱ also " + view.Ref(b.Steps[0].ExchangeN), Href: exchangeURL(b.Steps[0].ExchangeN)}
+	if b.TakeRef != "" {
+		line.Text = "↱ replay " + b.TakeRef
+	}
+	line.Text += " · " + steps(len(b.Steps))
+	if here {
+		line.Href = "#" + branchID(b)
+	}
+	o.list = append(o.list, line)
 }
 
 // branchID is that of the take which sent it, if one did.

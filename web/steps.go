@@ -57,7 +57,7 @@ func (b *runBuilder) branches(a *view.Agent, after int) ([]branchView, error) {
 		first := br.Steps[0]
 		v := branchView{ID: branchID(br), Title: fmt.Sprintf("also went on with x%d, %s", first.ExchangeN, steps(len(br.Steps))), Href: "/x/" + strconv.FormatInt(first.ExchangeN, 10)}
 		if br.Take != "" {
-			v.Title = fmt.Sprintf("replayed as x%d, of %s, %s", first.ExchangeN, br.Take, steps(len(br.Steps)))
+			v.Title = fmt.Sprintf("replayed as %s, of %s, from x%d on, %s", br.TakeRef, br.Take, first.ExchangeN, steps(len(br.Steps)))
 			v.Take = br.TakeRef
 		}
 		for _, s := range br.Steps[:max(0, min(len(br.Steps), b.room))] {

@@ -56,6 +56,7 @@ func startBrowser(t *testing.T, o web.Options) *browser {
 	t.Cleanup(server.Close)
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
 		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
+		chromedp.Flag("disable-features", "Translate,BlinkGenPropertyTrees,BackForwardCache"), // chromedp loses a page that comes back from the cache
 		chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1400, 1000))
 	deadline, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	t.Cleanup(cancel)

@@ -112,7 +112,7 @@ func (p *detailsPage) fill() {
 	if by := d.BroughtBy; by != nil {
 		p.AnswerAt.Ref, p.AnswerAt.N = by.Ref(), by.N
 		if at.Body == "request" {
-			p.Replay = exchangeURL(by.N) + "/replay"
+			p.Replay = exchangeURL(by.N) + "/replay#" + resultAnchor(at.At)
 		}
 	}
 	p.Answer = b.budget.data(string(d.Result.Raw), p.AnswerAt.Raw, closed)

@@ -2,9 +2,9 @@ package web
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -127,7 +127,7 @@ func (p *replayPage) readResults(turn *transcript.Turn) []transcript.Item {
 	results = results[p.Earlier:]
 	for i := range results {
 		it := &results[i]
-		f := resultField{CallID: it.CallID, Name: it.Name, Text: it.Text, TooLong: len(it.Text) > longestEdit, Anchor: fmt.Sprintf("r%d", i)}
+		f := resultField{CallID: it.CallID, Name: it.Name, Text: it.Text, TooLong: len(it.Text) > longestEdit, Anchor: resultAnchor(it.At)}
 		if call := calls[it.CallID]; call != nil {
 			f.Name, f.Arguments, f.HasCall = call.Name, call.ArgumentsRaw, call.ArgumentsRaw != "" && len(call.ArgumentsRaw) <= longestEdit
 		}
@@ -135,6 +135,9 @@ func (p *replayPage) readResults(turn *transcript.Turn) []transcript.Item {
 	}
 	return results
 }
+
+// resultAnchor is where the page has the result at a pointer into the request.
+func resultAnchor(at string) string { return "r" + strings.ReplaceAll(at, "/", "-") }
 
 // readSystem finds the system prompt, if it is one text.
 func (p *replayPage) readSystem(turn *transcript.Turn) {

@@ -273,6 +273,23 @@ func confirm(t *testing.T, h http.Handler, path string, form url.Values) *httpte
 	return post(h, path, form)
 }
 
+func TestReplay_AResultOfTheRunLeadsToItsField(t *testing.T) {
+	_, o := replayViewer(t)
+	h := web.New(o)
+	led := 0
+	for _, pair := range open(t, h, "/r/1").class("pair") {
+		details := open(t, h, pair.attr("data-details"))
+		for _, link := range details.all(func(n *html.Node) bool { return strings.Contains(attr(n, "href"), "/replay#") }) {
+			path, field, _ := strings.Cut(link.attr("href"), "#")
+			wantText(t, open(t, h, path).id(field), pair.class("name")[0].text())
+			led++
+		}
+	}
+	if led == 0 {
+		t.Error("no result leads to where it is changed")
+	}
+}
+
 func TestReplay_SendsOnlyWhatWasShown(t *testing.T) {
 	db, o := replayViewer(t)
 	h := web.New(o)

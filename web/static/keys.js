@@ -8,7 +8,8 @@ import { help } from "./help.js";
 import { enter, leave } from "./panel.js";
 import { raw } from "./raw.js";
 
-const replayOf = (block) => block?.closest(".step")?.querySelector("a[href$='/replay']");
+// A result is changed in the step that brought it, which the panel knows.
+const replayOf = (block) => block && (document.querySelector("#panel a[href*='/replay#']") ?? block.closest(".step")?.querySelector("a[href$='/replay']"));
 
 const keys = {
   j: () => step(1),

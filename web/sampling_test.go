@@ -82,8 +82,12 @@ func TestSample_HoldsTheEditAgainstTheRecordedRequest(t *testing.T) {
 		t.Errorf("api: status %d, %s", w.Code, w.Body)
 	}
 	wantText(t, open(t, again, "/t/2"), "a take of a sample")
-	// In the run it is one line, not one for each take.
+	// In the run it is one line, not one for each take, once all are taken in.
 	run := open(t, again, "/r/1")
+	for n := 0; n < 2000 && !strings.Contains(run.class("outline")[0].text(), "8 branches"); n++ {
+		time.Sleep(10 * time.Millisecond)
+		run = open(t, again, "/r/1")
+	}
 	wantText(t, run.class("outline")[0], "8 branches")
 	for _, a := range run.class("outline")[0].all(func(n *node) bool { return strings.HasPrefix(attr(n, "href"), "#many-") }) {
 		wantText(t, run.id(strings.TrimPrefix(a.attr("href"), "#")), "8 branches", "replayed as t2", "replayed as t9")

@@ -59,14 +59,6 @@ func tailOf(payload int64) int64 {
 	return 0
 }
 
-// appendFrame appends a whole frame to b.
-func appendFrame(b []byte, kind byte, epoch uint64, at time.Duration, payload []byte) []byte {
-	start := len(b)
-	b = append(b, make([]byte, frameHeaderBytes)...)
-	b = append(b, payload...)
-	return sealFrame(b, start, kind, epoch, at)
-}
-
 // sealFrame makes a frame of what lies in b from start on: room for the header
 // and the payload.
 func sealFrame(b []byte, start int, kind byte, epoch uint64, at time.Duration) []byte {

@@ -16,6 +16,14 @@ import (
 
 var testRedactor = redact.New(nil)
 
+// appendFrame appends a whole frame to b.
+func appendFrame(b []byte, kind byte, epoch uint64, at time.Duration, payload []byte) []byte {
+	start := len(b)
+	b = append(b, make([]byte, frameHeaderBytes)...)
+	b = append(b, payload...)
+	return sealFrame(b, start, kind, epoch, at)
+}
+
 // laneOf makes the bytes of a lane with two exchanges, the second one cut.
 func laneOf(t testing.TB) []byte {
 	t.Helper()

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -28,7 +29,7 @@ func TestCodec_UnpacksAsFarAsItTakes(t *testing.T) {
 	}
 	for name, compress := range map[string]func([]byte) []byte{"quick": c.quick, "tight": c.tight} {
 		row := packRow(7, lengths, data, compress)
-		if p, err := c.unpack(wholes, row); err != nil || !bytes.Equal(p.data, data) {
+		if p, err := c.unpackTo(wholes, row, math.MaxInt64); err != nil || !bytes.Equal(p.data, data) {
 			t.Fatalf("%s: all of it: %v", name, err)
 		}
 		for _, i := range r.Perm(len(want)) {

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"math"
 	"runtime"
 	"slices"
 	"testing"
@@ -93,7 +94,7 @@ func FuzzPack_Damaged(f *testing.F) {
 	f.Add(bomb.first, bomb.count, bomb.bytes, bomb.lengths, bomb.data)
 	f.Add(bomb.first, bomb.count, int64(100), bomb.lengths, bomb.data)
 	f.Fuzz(func(t *testing.T, first, count, size int64, lengths, data []byte) {
-		p, err := c.unpack(pieces, packedRow{first, count, size, lengths, data})
+		p, err := c.unpackTo(pieces, packedRow{first, count, size, lengths, data}, math.MaxInt64)
 		if err != nil {
 			return
 		}

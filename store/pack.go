@@ -85,12 +85,8 @@ func packRow(first int64, lengths []int, data []byte, compress func([]byte) []by
 	return row
 }
 
-// unpack trusts nothing in the row.
-func (c *codec) unpack(lane int, row packedRow) (*pack, error) {
-	return c.unpackTo(lane, row, math.MaxInt64)
-}
-
-// unpackTo unpacks no more than what holds the segment of that number.
+// unpackTo unpacks no more than what holds the segment of that number. It trusts
+// nothing in the row.
 func (c *codec) unpackTo(lane int, row packedRow, number int64) (*pack, error) {
 	if row.bytes < 0 || row.bytes > maxPack || row.count < 0 || row.count > int64(len(row.lengths)) {
 		return nil, errPack

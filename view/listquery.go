@@ -3,7 +3,6 @@ package view
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -90,13 +89,9 @@ func (q *ListQuery) Set(name, value string, now time.Time) (err error) {
 	case "tag":
 		q.Tag = value
 	case "dialect":
-		if q.Dialect = transcript.Dialect(value); !slices.Contains(dialects, q.Dialect) {
-			err = fmt.Errorf("want one of %v", dialects)
-		}
+		q.Dialect, err = oneOf(transcript.Dialect(value), dialects)
 	case "outcome":
-		if q.Outcome = transcript.Outcome(value); !slices.Contains(outcomes, q.Outcome) {
-			err = fmt.Errorf("want one of %v", outcomes)
-		}
+		q.Outcome, err = oneOf(transcript.Outcome(value), outcomes)
 	case "since", "after":
 		q.Since, err = parseTime(value, now)
 	case "is":

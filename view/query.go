@@ -94,9 +94,7 @@ func setFilter(q *transcript.SearchQuery, name, value string, now time.Time) (er
 	case "status":
 		q.Status, err = parseStatus(value)
 	case "outcome":
-		if q.Outcome = transcript.Outcome(value); !slices.Contains(outcomes, q.Outcome) {
-			err = fmt.Errorf("want one of %v", outcomes)
-		}
+		q.Outcome, err = oneOf(transcript.Outcome(value), outcomes)
 	case "after":
 		q.After, err = parseTime(value, now)
 	case "before":
@@ -109,6 +107,14 @@ func setFilter(q *transcript.SearchQuery, name, value string, now time.Time) (er
 		err = fmt.Errorf("filters are %s", namesOf(FilterWords))
 	}
 	return err
+}
+
+// oneOf refuses what is none of a list.
+func oneOf[T comparable](value T, list []T) (T, error) {
+	if !slices.Contains(list, value) {
+		return value, fmt.Errorf("want one of %v", list)
+	}
+	return value, nil
 }
 
 func parseStatus(s string) ([2]int, error) {

@@ -89,7 +89,11 @@ func TestSample_HoldsTheEditAgainstTheRecordedRequest(t *testing.T) {
 		run = open(t, again, "/r/1")
 	}
 	wantText(t, run.class("outline")[0], "8 branches")
-	for _, a := range run.class("outline")[0].all(func(n *node) bool { return strings.HasPrefix(attr(n, "href"), "#many-") }) {
+	links := run.class("outline")[0].all(func(n *node) bool { return strings.HasPrefix(attr(n, "href"), "#many-") })
+	if len(links) != 1 {
+		t.Errorf("%d lines lead to the takes", len(links))
+	}
+	for _, a := range links {
 		wantText(t, run.id(strings.TrimPrefix(a.attr("href"), "#")), "8 branches", "replayed as t2", "replayed as t9")
 	}
 }

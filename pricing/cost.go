@@ -32,6 +32,43 @@ func (c Cost) String() string {
 	return Dollars(c.USD)
 }
 
+// Part is what tokens of one kind come to.
+type Part struct {
+	Kind   string // uncached input, cache read …
+	Tokens int64
+	Price  *big.Rat // of a million; nil: unknown
+}
+
+// USD is what the part costs, nil if that is unknown.
+func (p Part) USD() *big.Rat {
+	if p.Price == nil {
+		return nil
+	}
+	n := new(big.Rat).SetFrac64(p.Tokens, million)
+	return n.Mul(n, p.Price)
+}
+
+// Parts takes a use apart into what is priced by itself, without kinds that it has
+// no tokens of. Prices are unknown where the table knows none.
+func (t *Table) Parts(u Use) []Part {
+	if u.Usage == nil {
+		return nil
+	}
+	p, _ := t.Price(u.URL, u.Model, u.ResponseModel)
+	short, long, split := cacheWrites(u.Usage)
+	written := "cache write"
+	if split {
+		written = "cache write, 5 minutes"
+	}
+	return slices.DeleteFunc([]Part{
+		{"uncached input", u.Usage.InputUncached, p.Input},
+		{"cache read", u.Usage.CacheRead, p.CacheRead},
+		{written, short, p.CacheWrite},
+		{"cache write, 1 hour", long, p.CacheWrite1h},
+		{"output", billedOutput(u.Usage), p.Output},
+	}, func(p Part) bool { return p.Tokens <= 0 })
+}
+
 // Cost prices a use. It is unknown if there is no usage, or no price for some of
 // its tokens.
 func (t *Table) Cost(u Use) Cost {
@@ -42,27 +79,15 @@ func (t *Table) Cost(u Use) Cost {
 	if !ok {
 		return Cost{}
 	}
-	short, long, split := cacheWrites(u.Usage)
 	sum := new(big.Rat)
-	for _, part := range [...]struct {
-		tokens int64
-		price  *big.Rat
-	}{
-		{u.Usage.InputUncached, p.Input},
-		{u.Usage.CacheRead, p.CacheRead},
-		{short, p.CacheWrite},
-		{long, p.CacheWrite1h},
-		{billedOutput(u.Usage), p.Output},
-	} {
-		if part.tokens <= 0 {
-			continue
-		}
-		if part.price == nil {
+	for _, part := range t.Parts(u) {
+		usd := part.USD()
+		if usd == nil {
 			return Cost{}
 		}
-		n := new(big.Rat).SetFrac64(part.tokens, million)
-		sum.Add(sum, n.Mul(n, part.price))
+		sum.Add(sum, usd)
 	}
+	short, _, split := cacheWrites(u.Usage)
 	unsplit := !split && short > 0 && p.CacheWrite1h != nil
 	return Cost{USD: sum, LowerBound: !u.Usage.Complete || unsplit}
 }

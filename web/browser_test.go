@@ -120,6 +120,18 @@ func (b *browser) open(target string) {
 	b.do(chromedp.Navigate(b.base + target))
 }
 
+// poll waits until an expression is true.
+func (b *browser) poll(expression string) {
+	b.t.Helper()
+	for range 400 {
+		if eval[bool](b, "!!("+expression+")") {
+			return
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	b.t.Fatalf("it never came true: %s", expression)
+}
+
 func eval[T any](b *browser, script string) T {
 	b.t.Helper()
 	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](script))

@@ -27,7 +27,7 @@ func newExportMenu(page string, one bool) exportMenu {
 		between = "&"
 	}
 	for _, f := range files.Forms() {
-		if slices.Contains(menuForms, f.Name) || one && (f.Name == "curl" || f.Name == "python") {
+		if slices.Contains(menuForms, f.Name) || one && (f.Name == "curl" || f.Name == "python" || f.Name == "go") {
 			m.Items = append(m.Items, exportItem{f.Name, page + between + "format=" + f.Name})
 		}
 	}

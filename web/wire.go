@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -25,7 +26,10 @@ type wirePage struct {
 	exchangeHead
 	X        *view.Exchange
 	Sides    []side
+	Events   *eventsPart // nil if the answer was not streamed
+	Usage    *usagePart
 	UsageRaw value
+	Parent   string // reference of the exchange that this one continues
 }
 
 // side is the request or the response.
@@ -34,6 +38,8 @@ type side struct {
 	Start    string // the line that begins it
 	Message  *view.Message
 	Headers  []header
+	Programs []exportItem // that send it again
+	New      *newPart
 	Decoded  int64 // bytes with the content encoding undone, if there was one
 	Pretty   value
 	Text     value
@@ -42,6 +48,12 @@ type side struct {
 }
 
 type header struct{ Name, Value string }
+
+// newPart is what of a request the history before did not hold.
+type newPart struct {
+	view.NewPart
+	Text value
+}
 
 func (s *server) wire(c *gin.Context) {
 	ctx := c.Request.Context()
@@ -65,7 +77,39 @@ func (s *server) wire(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
-	s.show(c, http.StatusOK, "wire", newWirePage(h, x, bodies))
+	x.Price(s.prices)
+	p := newWirePage(h, x, bodies)
+	p.Usage = newUsagePart(&x.Row, s.prices)
+	if parent, err := s.reader.Exchange(ctx, e.Link.Parent); err == nil {
+		p.Parent = view.Ref(parent.N)
+	}
+	p.Sides[0].New = newOnly(view.NewIn(e, bodies.Request, x.Input), p.Sides[0].Download)
+	shown := eventsShown
+	if c.Query("events") == "all" {
+		shown = eventsAtMost
+	}
+	events, total := view.Events(e, bodies.Response, shown)
+	p.Events = newEventsPart(events, total, shown, p.moreEvents(shown))
+	s.show(c, http.StatusOK, "wire", p)
+}
+
+// moreEvents is where more events are shown than so many.
+func (p *wirePage) moreEvents(shown int) string {
+	if shown == eventsAtMost {
+		return p.Sides[1].Download
+	}
+	return "/x/" + strconv.FormatInt(p.X.N, 10) + "/wire?events=all#events"
+}
+
+func newOnly(n *view.NewPart, download string) *newPart {
+	if n == nil {
+		return nil
+	}
+	text, _ := indent(string(n.JSON))
+	if text == "" {
+		text = string(n.JSON)
+	}
+	return &newPart{*n, whole(view.Head(text, bodyShown), len(text), download)}
 }
 
 func newWirePage(h exchangeHead, x *view.Exchange, bodies view.Bodies) *wirePage {
@@ -78,6 +122,9 @@ func newWirePage(h exchangeHead, x *view.Exchange, bodies view.Bodies) *wirePage
 	p.Sides = []side{
 		newSide("request", x.Method+" "+x.URL, &x.Request, bodies.Request, path+"/request"),
 		newSide("response", start, &x.Response, bodies.Response, path+"/response"),
+	}
+	for _, name := range []string{"curl", "python", "go"} {
+		p.Sides[0].Programs = append(p.Sides[0].Programs, exportItem{name, path + "/export?format=" + name})
 	}
 	if len(x.UsageRaw) > 0 {
 		p.UsageRaw = newBudget().data(string(x.UsageRaw), "", open)

@@ -1,8 +1,23 @@
-// Buttons that copy the text in their data-copy. Without a script they are
-// hidden, since they could do nothing.
+// Buttons that copy the text in their data-copy, and links that copy what their
+// data-copy-from gives. Without a script the buttons are hidden, since they could do
+// nothing, and the links lead to where the text can be read.
+
+async function textOf(button) {
+  if (!button.dataset.copyFrom) return button.dataset.copy;
+  const answer = await fetch(button.dataset.copyFrom);
+  if (!answer.ok) throw new Error(answer.statusText);
+  return answer.text();
+}
 
 export async function copy(button) {
-  const text = button.dataset.copy;
+  const was = button.textContent;
+  let text;
+  try {
+    text = await textOf(button);
+  } catch {
+    location.assign(button.href);
+    return;
+  }
   try {
     await navigator.clipboard.writeText(text);
   } catch {
@@ -13,7 +28,6 @@ export async function copy(button) {
     document.execCommand("copy");
     area.remove();
   }
-  const was = button.textContent;
   button.textContent = "copied";
   setTimeout(() => (button.textContent = was), 1200);
 }
@@ -23,8 +37,10 @@ export function showButtons(within) {
 }
 
 document.addEventListener("click", (e) => {
-  const button = e.target.closest("[data-copy]");
-  if (button) copy(button);
+  const button = e.target.closest("[data-copy], [data-copy-from]");
+  if (!button || e.ctrlKey || e.metaKey || e.shiftKey) return;
+  e.preventDefault();
+  copy(button);
 });
 
 showButtons(document);

@@ -20,7 +20,7 @@ const keys = {
   b: () => raw(current()),
   "?": help,
   c: () => {
-    const button = current()?.querySelector("[data-copy]");
+    const button = current()?.querySelector("[data-copy]") ?? document.querySelector(".wire [data-copy-from]");
     if (button) copy(button);
     else document.querySelector("#compare")?.requestSubmit();
   },

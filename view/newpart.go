@@ -1,0 +1,40 @@
+package view
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// NewPart is what of a request's conversation the history before did not hold.
+type NewPart struct {
+	At   string // JSON pointer of its first element
+	Of   string // the array that it is the end of
+	JSON []byte // an array of its elements, each as it was sent
+	Kept int    // elements before it, which the history held
+}
+
+// NewIn finds the new part of a request's body; nil if all of it is new, none of it
+// is, or that cannot be told.
+func NewIn(e *transcript.Exchange, body []byte, input []transcript.Item) *NewPart {
+	shared := e.Link.Shared
+	if e.Link.Held() || shared == 0 {
+		return nil
+	}
+	fresh := behind(input, shared)
+	if len(fresh) == 0 {
+		return nil
+	}
+	member, first, ok := dialect.ElementAt(fresh[0].At)
+	if !ok || first == 0 || !arrayOf(member).isHistory() {
+		return nil
+	}
+	ends := dialect.Elements(body)[member]
+	if first >= len(ends) {
+		return nil
+	}
+	elements := bytes.TrimLeft(body[ends[first-1]:ends[len(ends)-1]], ", \t\r\n")
+	return &NewPart{At: fmt.Sprintf("/%s/%d", member, first), Of: member, Kept: first, JSON: bytes.Join([][]byte{[]byte("["), elements, []byte("]")}, nil)}
+}

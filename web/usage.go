@@ -1,0 +1,51 @@
+package web
+
+import (
+	"math/big"
+
+	"github.com/retake-debugger/retake/pricing"
+	"github.com/retake-debugger/retake/view"
+)
+
+// usagePart is what an exchange used, counted in the same way for every provider,
+// and what that costs.
+type usagePart struct {
+	view.Row
+	Priced  []usageLine
+	Total   string // "" if it is not known
+	AtLeast bool
+	Unknown string // whose price is not known
+}
+
+// usageLine is what tokens of one kind come to.
+type usageLine struct {
+	Kind   string
+	Tokens int64
+	Price  string // of a million
+	USD    string
+}
+
+func newUsagePart(r *view.Row, prices *pricing.Table) *usagePart {
+	if r.Usage == nil {
+		return nil
+	}
+	use := pricing.Use{URL: r.URL, Model: r.Model, ResponseModel: r.ResponseModel, Usage: r.Usage}
+	p := &usagePart{Row: *r}
+	for _, part := range prices.Parts(use) {
+		p.Priced = append(p.Priced, usageLine{part.Kind, part.Tokens, dollarsOf(part.Price), dollarsOf(part.USD())})
+	}
+	cost := prices.Cost(use)
+	p.Total, p.AtLeast = dollarsOf(cost.USD), cost.LowerBound
+	if cost.USD == nil {
+		p.Unknown = pricing.Host(r.URL)
+	}
+	return p
+}
+
+// dollarsOf writes an exact amount, "" if it is not known.
+func dollarsOf(usd *big.Rat) string {
+	if usd == nil {
+		return ""
+	}
+	return "$" + pricing.Dollars(usd)
+}

@@ -25,7 +25,7 @@ import (
 
 // browser is a headless Chromium with a viewer in it.
 type browser struct {
-	t    *testing.T
+	t    testing.TB
 	ctx  context.Context
 	base string
 
@@ -33,7 +33,7 @@ type browser struct {
 	problems []string // dialogs, exceptions, refusals of the policy, requests to elsewhere
 }
 
-func chromium(t *testing.T) string {
+func chromium(t testing.TB) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -51,20 +51,26 @@ func chromium(t *testing.T) string {
 // happen. It fails the test at its end if anything of that did.
 func startBrowser(t *testing.T, o web.Options) *browser {
 	t.Helper()
-	path := chromium(t)
 	server := httptest.NewServer(web.New(o))
 	t.Cleanup(server.Close)
+	return openBrowser(t, server.URL, 90*time.Second)
+}
+
+// openBrowser opens a browser on what is served there, for so long.
+func openBrowser(t testing.TB, base string, long time.Duration) *browser {
+	t.Helper()
+	path := chromium(t)
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
 		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
 		chromedp.Flag("disable-features", "Translate,BlinkGenPropertyTrees,BackForwardCache"), // chromedp loses a page that comes back from the cache
 		chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1400, 1000))
-	deadline, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+	deadline, cancel := context.WithTimeout(t.Context(), long)
 	t.Cleanup(cancel)
 	allocator, cancel := chromedp.NewExecAllocator(deadline, options...)
 	t.Cleanup(cancel)
 	ctx, cancel := chromedp.NewContext(allocator)
 	t.Cleanup(cancel)
-	b := &browser{t: t, ctx: ctx, base: server.URL}
+	b := &browser{t: t, ctx: ctx, base: base}
 	if err := chromedp.Listen(ctx, b.watch); err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 type Smallest struct {
 	Exchange string `json:"exchange"` // id of the one whose request was minimised
 	LookedAt string `json:"looked_at"`
+	Verdict  string `json:"verdict"`  // what is decisive, in plain words
 	Samples  int    `json:"samples"`  // times that a candidate is asked
 	AtLeast  int    `json:"at_least"` // answers that have to show it
 	Take     string `json:"take"`     // reference of a take of the smallest request
@@ -21,6 +22,7 @@ type Smallest struct {
 	// Decisive are the items that are left, in the order of the conversation, and the
 	// tools; not those of which none was tried to be left out.
 	Decisive []Decisive `json:"decisive"`
+	LeftOut  []Unit     `json:"left_out"` // items and tools that are not needed, in the same order
 	Items    Share      `json:"items"`
 	Lines    Share      `json:"lines"` // of the long texts of the items that are left
 	Tools    Share      `json:"tools"`
@@ -53,16 +55,22 @@ type Answers struct {
 	Of  int `json:"of"`
 }
 
+// Unit is what goes as a whole: an item, a call with its results, a tool.
+type Unit struct {
+	N      int             `json:"n"`    // its place among the items, or among the tools, from 1
+	Kind   transcript.Kind `json:"kind"` // of its first item: a call stands for its result, too
+	At     []string        `json:"at"`   // pointers into the whole request
+	Role   string          `json:"role"`
+	CallID string          `json:"call_id"`
+	Name   string          `json:"name"`
+	Text   string          `json:"text"` // how it begins: of a call its result
+}
+
 // Decisive is a part of the smallest request.
 type Decisive struct {
-	Kind     transcript.Kind `json:"kind"` // of its first item: a call stands for its result, too
-	At       []string        `json:"at"`   // pointers into the whole request
-	Role     string          `json:"role"`
-	CallID   string          `json:"call_id"`
-	Name     string          `json:"name"`
-	Text     string          `json:"text"`     // how it begins: of a call its result
-	Required bool            `json:"required"` // only since the API wants it: a conversation begins with a user
-	Lines    []Line          `json:"lines"`    // that are left of its long texts; empty if these are whole
+	Unit
+	Required bool   `json:"required"` // only since the API wants it: a conversation begins with a user
+	Lines    []Line `json:"lines"`    // that are left of its long texts; empty if these are whole
 }
 
 // Line is a line of a text, or a piece of a long one.
@@ -76,7 +84,7 @@ type Line struct {
 // result tells what was found.
 func (w *minimising) result(again *Tried) *Smallest {
 	s := &Smallest{Exchange: w.Request.Origin.ID, LookedAt: w.Look.Name, Samples: w.Samples, AtLeast: w.AtLeast, Take: w.bestTake, Group: w.Group,
-		Decisive: []Decisive{}, Least: w.least, Stopped: w.stopped, Candidates: w.list, Illegal: w.illegal, Requests: w.spent.takes,
+		Decisive: []Decisive{}, LeftOut: []Unit{}, Least: w.least, Stopped: w.stopped, Candidates: w.list, Illegal: w.illegal, Requests: w.spent.takes,
 		CostUSD: w.spent.cost(), LowerBound: w.spent.unknown, BytesWhole: len(w.parts.body), Edits: []transcript.Edit{}}
 	if w.spent.told > 0 {
 		s.Usage = &w.spent.usage
@@ -101,18 +109,33 @@ func (w *minimising) result(again *Tried) *Smallest {
 			s.Lines.Of += len(t.lines)
 		}
 	}
+	w.divide(s, whole)
+	s.Verdict = w.verdict(s)
+	return s
+}
+
+// divide tells which units are left and which are not; not of those of which none was
+// tried to be left out.
+func (w *minimising) divide(s *Smallest, whole *candidate) {
 	tried := func(part Part) bool { return slices.Contains(w.Parts, part) }
 	for u, stays := range whole.units {
-		if stays && (tried(Items) || tried(Lines)) {
+		switch {
+		case !stays:
+			s.LeftOut = append(s.LeftOut, w.unit(u))
+		case tried(Items) || tried(Lines):
 			s.Decisive = append(s.Decisive, w.decisive(u, whole))
 		}
 	}
 	for i, stays := range whole.tools {
-		if it := w.parts.tools[i].item; stays && tried(Tools) {
-			s.Decisive = append(s.Decisive, Decisive{Kind: it.Kind, At: []string{it.At}, Name: it.Name, Required: !w.best.tools[i], Lines: []Line{}})
+		it := w.parts.tools[i].item
+		tool := Unit{N: i + 1, Kind: it.Kind, At: []string{it.At}, Name: it.Name}
+		switch {
+		case !stays:
+			s.LeftOut = append(s.LeftOut, tool)
+		case tried(Tools):
+			s.Decisive = append(s.Decisive, Decisive{Unit: tool, Required: !w.best.tools[i], Lines: []Line{}})
 		}
 	}
-	return s
 }
 
 // mostText is how much of a text is told.
@@ -129,17 +152,25 @@ func begins(text string) string {
 	return text[:n] + "…"
 }
 
-func (w *minimising) decisive(unit int, whole *candidate) Decisive {
-	d := Decisive{At: []string{}, Required: !w.best.units[unit], Lines: []Line{}}
-	for _, i := range w.parts.units[unit] {
+// unit tells of the items that are one.
+func (w *minimising) unit(n int) Unit {
+	u := Unit{N: n + 1, At: []string{}}
+	for _, i := range w.parts.units[n] {
 		it := w.parts.pieces[i].item
-		if len(d.At) == 0 {
-			d.Kind, d.Role, d.CallID, d.Name = it.Kind, it.Role, it.CallID, it.Name
+		if len(u.At) == 0 {
+			u.Kind, u.Role, u.CallID, u.Name = it.Kind, it.Role, it.CallID, it.Name
 		}
-		d.At = append(d.At, it.At)
+		u.At = append(u.At, it.At)
 		if it.Text != "" {
-			d.Text = begins(it.Text)
+			u.Text = begins(it.Text)
 		}
+	}
+	return u
+}
+
+func (w *minimising) decisive(n int, whole *candidate) Decisive {
+	d := Decisive{Unit: w.unit(n), Required: !w.best.units[n], Lines: []Line{}}
+	for _, i := range w.parts.units[n] {
 		for k := range w.parts.texts {
 			if t := &w.parts.texts[k]; t.piece == i {
 				d.Lines = append(d.Lines, t.left(whole.lines[k])...)

@@ -60,8 +60,8 @@ const (
 	SmallestArm  = "smallest"  // the smallest one, asked again in the end
 )
 
-// SampleNote is the name of the note that keeps the report of the takes of a group. It
-// is removed with the last of them.
+// SampleNote is the name of the note that keeps the report of the takes of a group, of
+// a sample or a minimisation. It is removed with the last of them.
 func SampleNote(group string) string { return "sample " + group }
 
 // TakeStep is one exchange that a take sent.

@@ -311,8 +311,9 @@ func TestBrowser_Screenshots(t *testing.T) {
 func screenshotsOfReplays(t *testing.T, folder string) {
 	db, o := replayViewer(t)
 	sample := playSample(t, db, o)
+	search := playSearch(t, db, o)
 	b := startBrowser(t, o)
-	screenshots(b, folder, "/x/3/replay", "/t/1", "/t/10", sample, "/x/3/link")
+	screenshots(b, folder, "/x/3/replay", "/t/1", "/t/10", sample, "/x/3/link", "/x/3/minimise", search)
 	b.do(chromedp.EmulateViewport(1400, 900))
 	b.open("/x/3/replay")
 	b.do(chromedp.SetValue(chromedp.CSS("#t-0"), "very cold"), chromedp.Click(chromedp.CSS("input[value=sample]")),

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"fmt"
-	"math/big"
 	"strconv"
 	"strings"
 	"time"
@@ -89,12 +88,9 @@ func (h *howPlayed) readLimits() (replay.Limits, string) {
 		}
 		l.Tokens = n
 	}
-	if h.MaxCost != "" {
-		usd, ok := new(big.Rat).SetString(h.MaxCost)
-		if !ok || strings.Trim(h.MaxCost, "0123456789.") != "" || len(h.MaxCost) > longestAmount {
-			return l, "A cost is an amount in USD, such as 0.50."
-		}
-		l.Cost = usd
+	var err error
+	if l.Cost, err = dollarsTyped(h.MaxCost); err != nil {
+		return l, sentence(err)
 	}
 	if h.Timeout != "" {
 		d, err := time.ParseDuration(h.Timeout)

@@ -3,37 +3,46 @@ package web
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
+
+	"github.com/google/uuid"
 
 	"github.com/retake-debugger/retake/replay"
 )
 
-const mostTakes = 4 // replays that are under way at once; a sample is one
+const mostTakes = 4 // replays that are under way at once; a sample is one, and so is a search for the smallest request
 
 // errBusy says that too many replays are under way.
 var errBusy = errors.New("four replays are under way; one more goes out when one of them has ended")
 
 // playing are the replays that this viewer plays.
 type playing struct {
-	mu      sync.Mutex
-	cancel  map[int64]context.CancelCauseFunc // of takes, by their number
-	samples map[string]*sampleRun             // by their group
-	count   int
+	mu       sync.Mutex
+	cancel   map[int64]context.CancelCauseFunc // of takes, by their number
+	samples  map[string]*sampleRun             // by their group
+	searches map[string]*minimiseRun
+	count    int
 }
 
 func newPlaying() *playing {
-	return &playing{cancel: map[int64]context.CancelCauseFunc{}, samples: map[string]*sampleRun{}}
+	return &playing{cancel: map[int64]context.CancelCauseFunc{}, samples: map[string]*sampleRun{}, searches: map[string]*minimiseRun{}}
 }
 
-// begin takes a place among those under way.
-func (t *playing) begin() error {
+// begin takes a place among those under way. It gives an id for what its takes have in
+// common.
+func (t *playing) begin() (group string, err error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return "", fmt.Errorf("make group id: %w", err)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.count >= mostTakes {
-		return errBusy
+		return "", errBusy
 	}
 	t.count++
-	return nil
+	return id.String(), nil
 }
 
 func (t *playing) end() {
@@ -45,7 +54,7 @@ func (t *playing) end() {
 // start begins a take and gives its number. It goes on behind the request; done is
 // called at its end.
 func (t *playing) start(ctx context.Context, s *server, req *replay.Request, o replay.Options, done func()) (int64, error) {
-	if err := t.begin(); err != nil {
+	if _, err := t.begin(); err != nil {
 		done()
 		return 0, err
 	}

@@ -27,6 +27,8 @@ type Replaying struct {
 	// Tools are what really runs, as whoever started the program named it: a page
 	// can choose among them and name no other.
 	Tools []Tool
+	// Checks are what may judge answers, named in the same way.
+	Checks []Check
 }
 
 // Tool is a source of tool results that a page may choose.
@@ -51,9 +53,7 @@ type replayPage struct {
 	Earlier  int // results that are not on the page
 	Mode     string
 	Takes    int // of each arm, of a sample
-	Look     string
-	Tool     string // what is looked for: NAME or NAME=JSON
-	Text     string // or a regular expression
+	Looking  looking
 	How      howPlayed
 	Wrong    string
 	Plan     *replayPlan
@@ -77,6 +77,9 @@ type resultField struct {
 	Anchor       string
 }
 
+// onlyShows says why nothing can be sent from here.
+const onlyShows = "This viewer only shows. inspect web, on a database that can be written, sends steps again; so does inspect replay."
+
 // canReplay tells whether steps can be sent again from here.
 func (s *server) canReplay() bool { return s.replaying != nil && s.update != nil }
 
@@ -96,12 +99,12 @@ func (s *server) replayForm(c *gin.Context) {
 }
 
 func (s *server) newReplayPage(c *gin.Context, e *transcript.Exchange) (*replayPage, []transcript.Item, error) {
-	p := &replayPage{layout: layout{Title: "Replay " + view.Ref(e.N)}, Ref: view.Ref(e.N), N: e.N, Mode: modeContinue, Takes: usualTakes, Look: lookNext}
+	p := &replayPage{layout: layout{Title: "Replay " + view.Ref(e.N)}, Ref: view.Ref(e.N), N: e.N, Mode: modeContinue, Takes: usualTakes}
 	if !s.canReplay() {
-		p.Wrong = "This viewer only shows. inspect web, on a database that can be written, sends steps again; so does inspect replay."
+		p.Wrong = onlyShows
 		return p, nil, nil
 	}
-	p.Form, p.How = s.writable(c), s.newHowPlayed()
+	p.Form, p.How, p.Looking = s.writable(c), s.newHowPlayed(), s.newLooking()
 	turn, err := view.Decode(c.Request.Context(), s.reader, e)
 	if err != nil {
 		return nil, nil, err

@@ -4,18 +4,15 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -109,46 +106,10 @@ func (p *replayPage) readMode(c *gin.Context) {
 	if n, err := strconv.Atoi(c.PostForm("takes")); err == nil {
 		p.Takes = min(max(n, 1), mostSampled)
 	}
-	if look := c.PostForm("look"); look == lookTool || look == lookText {
-		p.Look = look
-	}
-	p.Tool, p.Text = strings.TrimSpace(c.PostForm("expect_tool")), c.PostForm("expect_text")
+	p.Looking.read(c)
 	if wrong := p.How.read(c); wrong != "" {
 		p.Wrong = wrong
 	}
-}
-
-// What a sample looks at.
-const (
-	lookNext = "next" // whether the next answer does what the recorded one did
-	lookTool = "tool" // whether it calls a tool
-	lookText = "text" // whether the last text matches
-)
-
-// look gives what a sample looks at. recorded is the recorded answer.
-func (p *replayPage) look(recorded *transcript.Turn) (replay.Look, error) {
-	switch p.Look {
-	case lookTool:
-		name, arguments, some := strings.Cut(p.Tool, "=")
-		if name == "" {
-			return replay.Look{}, errors.New("the tool that is looked for has no name")
-		}
-		var subset json.RawMessage
-		if some {
-			subset = json.RawMessage(arguments)
-		}
-		return replay.LookForTool(name, subset)
-	case lookText:
-		if p.Text == "" {
-			return replay.Look{}, errors.New("the text that is looked for is empty")
-		}
-		expr, err := regexp.Compile(p.Text)
-		if err != nil {
-			return replay.Look{}, fmt.Errorf("read the expression: %w", err)
-		}
-		return replay.LookForText(expr), nil
-	}
-	return replay.LookAtNext(recorded), nil
 }
 
 // chosen sums up what a form says, so that what is sent is what was shown.

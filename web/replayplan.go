@@ -114,7 +114,7 @@ func (s *server) prepareArms(ctx context.Context, p *replayPage, ready *prepared
 	if err != nil {
 		return err
 	}
-	if ready.look, err = p.look(recorded); err != nil {
+	if ready.look, err = p.Looking.look(recorded); err != nil {
 		return err
 	}
 	ready.mode, ready.takes = ready.look.Mode, p.Takes
@@ -156,6 +156,9 @@ func (r *prepared) options(edits ...transcript.Edit) func() (replay.Options, fun
 	}
 }
 
+// errNoPrice says that a limit on cost could not be kept to.
+var errNoPrice = errors.New("the price of the model is not known, so that a limit on cost could not be kept to; set one on tokens or requests instead")
+
 // plan says what would be sent.
 func (s *server) plan(p *replayPage, ready *prepared) (*replayPlan, error) {
 	req := ready.req
@@ -172,7 +175,7 @@ func (s *server) plan(p *replayPage, ready *prepared) (*replayPlan, error) {
 	if usd := plan.Estimate.USD; usd != nil {
 		plan.CostUSD = "$" + pricing.Rounded(usd)
 	} else if p.How.limits.Cost != nil && !req.Local() {
-		return nil, errors.New("the price of the model is not known, so that a limit on cost could not be kept to; set one on tokens instead")
+		return nil, errNoPrice
 	}
 	_, plan.Variable, plan.NoKey = s.keyOf(req)
 	return plan, nil

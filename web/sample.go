@@ -20,23 +20,33 @@ const outcomesShown = 40
 
 // samplePage shows how a sample goes, and what its takes show.
 type samplePage struct {
+	groupPage
+	Score *score // while this viewer plays it
+	Total int
+	S     *replay.Sample // its report
+	Rows  []outcomeRow
+	More  int // outcomes that are not listed
+	Found []replay.Comparison
+}
+
+// groupPage is what pages of several takes have in common.
+type groupPage struct {
 	layout
 	Group   string
-	Origin  *transcript.Exchange
+	Origin  *transcript.Exchange // that was sent again; nil if it is gone
 	Run     string
 	Form    string
 	Look    string
-	Score   *score // while this viewer plays it
-	Total   int
 	Refresh string
-	S       *replay.Sample // its report
-	Rows    []outcomeRow
-	More    int // outcomes that are not listed
-	Found   []replay.Comparison
 	Takes   []sampledArm
 	Compare string
 	Export  string
+
+	all []transcript.Take // of the group
 }
+
+// OriginRef is the reference of what was sent again.
+func (p *groupPage) OriginRef() string { return view.Ref(p.Origin.N) }
 
 // outcomeRow is how often the next answers of each arm did something.
 type outcomeRow struct {
@@ -69,7 +79,7 @@ func (s *server) sample(c *gin.Context) {
 		s.fail(c, http.StatusNotFound, "That is no sample.")
 		return
 	}
-	p := &samplePage{layout: layout{Title: "Sample"}, Group: id.String(), Form: s.writable(c)}
+	p := &samplePage{groupPage: groupPage{layout: layout{Title: "Sample"}, Group: id.String(), Form: s.writable(c)}}
 	origin := ""
 	if run := s.takes.sampleOf(p.Group); run != nil {
 		now := run.score()
@@ -94,6 +104,10 @@ func (s *server) sample(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
+	if len(p.all) > 0 && groupURL(&p.all[0]) != sampleURL(p.Group) {
+		c.Redirect(http.StatusSeeOther, groupURL(&p.all[0]))
+		return
+	}
 	if origin == "" {
 		s.fail(c, http.StatusNotFound, "There is no such sample here.")
 		return
@@ -102,10 +116,13 @@ func (s *server) sample(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
+	if p.Origin != nil {
+		p.Title = "Sample of " + p.OriginRef()
+	}
 	s.show(c, http.StatusOK, "sample-page", p)
 }
 
-func (p *samplePage) readOrigin(ctx context.Context, r transcript.Reader, origin string) error {
+func (p *groupPage) readOrigin(ctx context.Context, r transcript.Reader, origin string) error {
 	e, err := r.Exchange(ctx, origin)
 	if errors.Is(err, transcript.ErrNotFound) {
 		return nil
@@ -114,16 +131,15 @@ func (p *samplePage) readOrigin(ctx context.Context, r transcript.Reader, origin
 		return err
 	}
 	p.Origin = e
-	p.Title = "Sample of " + view.Ref(e.N)
 	if run, err := r.Run(ctx, e.Link.Run); err == nil {
 		p.Run = view.RunRef(run.N)
 	}
 	return nil
 }
 
-// readTakes lists the takes of the sample by their arms. Of one that only these tell
+// readTakes lists the takes of the group by their arms. Of one that only these tell
 // of it gives what was replayed.
-func (p *samplePage) readTakes(ctx context.Context, r transcript.Reader, origin string) (string, error) {
+func (p *groupPage) readTakes(ctx context.Context, r transcript.Reader, origin string) (string, error) {
 	all, err := r.Takes(ctx, origin)
 	if err != nil {
 		return "", err
@@ -137,6 +153,7 @@ func (p *samplePage) readTakes(ctx context.Context, r transcript.Reader, origin 
 		if origin == "" {
 			origin = t.Origin
 		}
+		p.all = append(p.all, *t)
 		n, ok := arm[t.Arm]
 		if !ok {
 			n = len(p.Takes)

@@ -2,12 +2,9 @@ package web
 
 import (
 	"context"
-	"fmt"
 	"math/big"
 	"slices"
 	"sync"
-
-	"github.com/google/uuid"
 
 	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/replay"
@@ -57,15 +54,12 @@ type score struct {
 
 // sample begins a sample and gives its group.
 func (t *playing) sample(ctx context.Context, s *server, ready *prepared) (string, error) {
-	id, err := uuid.NewV7()
+	id, err := t.begin()
 	if err != nil {
-		return "", fmt.Errorf("make group id: %w", err)
-	}
-	if err := t.begin(); err != nil {
 		return "", err
 	}
 	play, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	run := &sampleRun{ID: id.String(), Origin: ready.req.Origin, Look: ready.look.Name, Total: ready.takes * len(ready.arms), cancel: cancel}
+	run := &sampleRun{ID: id, Origin: ready.req.Origin, Look: ready.look.Name, Total: ready.takes * len(ready.arms), cancel: cancel}
 	for i := range ready.arms {
 		run.arms = append(run.arms, armScore{Name: ready.arms[i].Name, N: ready.takes})
 	}

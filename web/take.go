@@ -81,7 +81,7 @@ func (s *server) showTake(c *gin.Context, status int, t *transcript.Take, wrong 
 	p := &takePage{layout: layout{Title: view.TakeRef(t.N)}, T: t, Ref: view.TakeRef(t.N), Form: s.writable(c), Results: map[string]int{}}
 	p.Ended, p.Why, p.Ours = t.StopReason != transcript.StopNone, stopWords[t.StopReason], s.takes.plays(t.N)
 	if t.Group != "" {
-		p.Sample = sampleURL(t.Group)
+		p.Sample = groupURL(t)
 	}
 	if p.Origin, err = s.reader.Exchange(ctx, t.Origin); err != nil && !errors.Is(err, transcript.ErrNotFound) {
 		s.failed(c, err)
@@ -113,6 +113,14 @@ func (s *server) showTake(c *gin.Context, status int, t *transcript.Take, wrong 
 		p.Resume = wrong
 	}
 	s.show(c, status, "take-page", p)
+}
+
+// groupURL leads to what a take was made for together with others.
+func groupURL(t *transcript.Take) string {
+	if t.Arm == transcript.CandidateArm || t.Arm == transcript.SmallestArm {
+		return smallestURL(t.Group)
+	}
+	return sampleURL(t.Group)
 }
 
 // original is what a take is held against: what was recorded from where it left on,

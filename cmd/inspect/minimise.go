@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/retake-debugger/retake/cmd/internal/workspace"
 	"github.com/retake-debugger/retake/replay"
-	"github.com/retake-debugger/retake/replay/tool"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -70,11 +68,12 @@ so far. What it is likely to use is told before; on a terminal you are asked.
 Elsewhere, if it costs money, it wants --yes or --max-cost. Every request is
 recorded as a take; inspect show tN shows the smallest one.
 
---json prints {exchange, looked_at, samples, at_least, take, group, least, stopped,
-decisive: [{kind, at: [pointer], role, call_id, name, text, required, lines: [{at,
-n, of, text}]}], items: {kept, of}, lines, tools, again: {yes, of}, candidates:
-[{part, items, lines, tools, shows, yes, asked, refused, takes}], illegal, requests,
-usage, cost_usd, cost_is_lower_bound, bytes, bytes_whole, edits, request}.
+--json prints {exchange, looked_at, verdict, samples, at_least, take, group, decisive:
+[{n, kind, at: [pointer], role, call_id, name, text, required, lines: [{at, n, of,
+text}]}], left_out: [{n, kind, at, role, call_id, name, text}], items: {kept, of},
+lines, tools, least, stopped, again: {yes, of}, candidates: [{part, items, lines,
+tools, shows, yes, asked, refused, takes}], illegal, requests, usage, cost_usd,
+cost_is_lower_bound, bytes, bytes_whole, edits, request}.
 
 Exit status: 0 the smallest request was found, and showed it again; 1 it was not (it
 did not show at all, did not show again, or the search was ended before); 2 wrong
@@ -217,13 +216,7 @@ func (x *minimising) lookFor(recorded *transcript.Turn) error {
 	name, _, _ := strings.Cut(f.tool, "=")
 	switch {
 	case f.check != "":
-		look.Yes = func(ctx context.Context, t *replay.Take) (bool, error) {
-			answer, err := answerJSON(t)
-			if err != nil {
-				return false, err
-			}
-			return tool.Check(ctx, f.check, answer, tool.DefaultTimeout, "RETAKE_TAKE="+t.Ref)
-		}
+		look = replay.LookAtAnswer(f.check, runCheck(f.check))
 	case f.text != "":
 		look.Name = "the text of the answer matches " + f.text
 		x.m.Suspect = regexp.MustCompile(f.text).MatchString // it compiled before
@@ -232,27 +225,6 @@ func (x *minimising) lookFor(recorded *transcript.Turn) error {
 	}
 	x.m.Look = look
 	return nil
-}
-
-// answerJSON is what a check is given.
-func answerJSON(t *replay.Take) (string, error) {
-	answer := struct {
-		Text         string            `json:"text"`
-		Output       []transcript.Item `json:"output"`
-		FinishReason string            `json:"finish_reason"`
-		Model        string            `json:"model"`
-		Usage        *transcript.Usage `json:"usage"`
-	}{Text: t.FinalText, Output: []transcript.Item{}, Usage: t.Usage}
-	if n := len(t.Turns); n > 0 {
-		last := t.Turns[n-1]
-		answer.Output = append(answer.Output, last.Output...)
-		answer.FinishReason, answer.Model = last.FinishReason, last.ResponseModel
-	}
-	text, err := json.Marshal(answer)
-	if err != nil {
-		return "", fmt.Errorf("write answer: %w", err)
-	}
-	return string(text), nil
 }
 
 // search finds the smallest request and prints what it is.
@@ -279,6 +251,9 @@ func (x *minimising) search(path string) error {
 			whole.Yes, counted(whole.Asked, "answer"), found.AtLeast, strings.Join(whole.Takes, ", "))
 	}
 	if err != nil {
+		return err
+	}
+	if err := replay.KeepSmallest(context.WithoutCancel(x.ctx), w.Store(), found); err != nil {
 		return err
 	}
 	return x.print(found)

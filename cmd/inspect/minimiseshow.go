@@ -94,7 +94,7 @@ func (x *minimising) printFound(found *replay.Smallest) error {
 	p := x.printer(false)
 	p.line("")
 	p.sentence("looked whether "+visible(found.LookedAt), "")
-	p.sentence(x.decided(found), bold)
+	p.sentence(visible(found.Verdict), bold)
 	for _, s := range x.sentences(found) {
 		p.sentence(s, "")
 	}
@@ -110,38 +110,6 @@ func (p *printer) sentence(text, sgr string) {
 		}
 		p.line("  %s", line)
 	}
-}
-
-// decided says in plain words what is decisive.
-func (x *minimising) decided(found *replay.Smallest) string {
-	required := 0
-	for i := range found.Decisive {
-		if found.Decisive[i].Required {
-			required++
-		}
-	}
-	share := func(s replay.Share, noun string) string {
-		return fmt.Sprintf("%s of %s", number(int64(s.Kept)), counted(s.Of, noun))
-	}
-	var parts []string
-	for _, part := range x.m.Parts {
-		switch {
-		case part == replay.Items:
-			parts = append(parts, share(found.Items, "item"))
-		case part == replay.Lines && found.Lines.Of > 0:
-			parts = append(parts, share(found.Lines, "line"))
-		case part == replay.Tools && found.Tools.Of > 0:
-			parts = append(parts, share(found.Tools, "tool"))
-		}
-	}
-	left := strings.Join(parts, ", ")
-	switch {
-	case !found.Least:
-		return "not the smallest yet: " + left + " are left, and show it"
-	case required == len(found.Decisive):
-		return "nothing in the conversation is decisive: it shows with what the API wants alone"
-	}
-	return "decisive: " + left + ". Without any single one it does not show"
 }
 
 // sentences say how sure that is, and what it took.

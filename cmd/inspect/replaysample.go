@@ -73,11 +73,16 @@ func (f *sampleFlags) look(recorded *transcript.Turn) (replay.Look, error) {
 		}
 		return replay.LookForText(expr), nil
 	case f.check != "":
-		return replay.Look{Name: "check: " + f.check, Mode: transcript.Continue, Yes: func(ctx context.Context, t *replay.Take) (bool, error) {
-			return tool.Check(ctx, f.check, t.FinalText, tool.DefaultTimeout, "RETAKE_TAKE="+t.Ref)
-		}}, nil
+		return replay.LookByCheck(f.check, runCheck(f.check)), nil
 	}
 	return replay.LookAtNext(recorded), nil
+}
+
+// runCheck makes a check of a command.
+func runCheck(command string) replay.Check {
+	return func(ctx context.Context, text, take string) (bool, error) {
+		return tool.Check(ctx, command, text, tool.DefaultTimeout, "RETAKE_TAKE="+take)
+	}
 }
 
 // sampling is a replay of many takes as the command does it.

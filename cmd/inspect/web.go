@@ -20,14 +20,17 @@ import (
 
 func newWeb(a *app) *cobra.Command {
 	var listen, token string
-	var hosts []string
+	var hosts, checks []string
 	var tools sourceFlags
 	c := &cobra.Command{
 		Use:   "web",
 		Short: "Serve the viewer for this database",
 		Long: `web serves the pages. Replays that a page begins get tool results from the
 recording or from a model that plays the tool. No tool runs unless --tool-exec,
---tool-http or --tool-mcp names it here: then a page may choose it.`,
+--tool-http or --tool-mcp names it here: then a page may choose it. So it is with
+commands that judge answers: --check names them. A check of a sample is given the
+final text on its standard input, one of a search for the smallest request the answer
+as JSON, see inspect minimise.`,
 		Example: `  inspect web
   inspect --db run.db web --listen 127.0.0.1:0`,
 		Args: arguments(cobra.NoArgs),
@@ -36,6 +39,10 @@ recording or from a model that plays the tool. No tool runs unless --tool-exec,
 				return usageError{err}
 			}
 			if err := tools.check(); err != nil {
+				return err
+			}
+			judges, err := pageChecks(checks)
+			if err != nil {
 				return err
 			}
 			prices, err := a.prices()
@@ -50,7 +57,7 @@ recording or from a model that plays the tool. No tool runs unless --tool-exec,
 			}
 			defer done()
 			if o.Replaying != nil {
-				o.Replaying.Tools = tools.forPages()
+				o.Replaying.Tools, o.Replaying.Checks = tools.forPages(), judges
 			}
 			l, err := workspace.Listen(listen)
 			if err != nil {
@@ -71,6 +78,7 @@ recording or from a model that plays the tool. No tool runs unless --tool-exec,
 	c.Flags().StringVar(&listen, "listen", "127.0.0.1:7778", "address of the viewer")
 	c.Flags().StringVar(&token, "token", "", "token that readers must give; needed off loopback")
 	tools.addTools(c.Flags())
+	c.Flags().StringArrayVar(&checks, "check", nil, "NAME=CMD: a page may look whether CMD ends with status 0 (repeatable)")
 	c.Flags().StringArrayVar(&hosts, "allow-host", nil, "accept this Host header too (repeatable)")
 	return c
 }

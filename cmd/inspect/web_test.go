@@ -16,3 +16,20 @@ func TestWeb_NamesToolsWithoutSecrets(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestWeb_ChecksThatPagesMayChooseAreNamedAtTheStart(t *testing.T) {
+	checks, err := pageChecks([]string{"good=grep -q yes"})
+	if err != nil || len(checks) != 1 || checks[0].Name != "good" {
+		t.Fatalf("%+v, %v", checks, err)
+	}
+	for text, want := range map[string]bool{"yes": true, "no": false} {
+		if got, err := checks[0].Holds(t.Context(), text, "t1"); err != nil || got != want {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	for _, wrong := range []string{"good", "=true", "good="} {
+		if _, err := pageChecks([]string{wrong}); err == nil {
+			t.Errorf("--check %q is taken", wrong)
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"math/big"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/retake-debugger/retake/pricing"
+	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/view"
+)
+
+const (
+	usualSamples = 3   // how often a candidate is asked: see inspect minimise
+	mostSamples  = 50  //
+	usualAsked   = 200 // requests in all
+	mostAsked    = 5000
+)
+
+// minimisePage asks what is to happen again, and looks for the smallest part of a
+// request that makes it.
+type minimisePage struct {
+	layout
+	Ref         string
+	N           int64
+	Form        string
+	Looking     looking
+	Samples     string // as they were typed
+	AtLeast     string // "" for more than half
+	Parts       []partChoice
+	MaxRequests string
+	MaxCost     string
+	Wrong       string
+	Plan        *minimisePlan
+
+	search replay.Minimiser
+}
+
+// partChoice is a kind of parts that may be left out.
+type partChoice struct {
+	Part replay.Part
+	What string
+	On   bool
+}
+
+// minimisePlan is what the search would take.
+type minimisePlan struct {
+	Looks, Host, Variable, NoKey string
+	Bytes                        int
+	Most                         int // requests
+	Estimate                     replay.Estimate
+	CostUSD                      string
+	Dropped                      []string
+	Chosen                       string
+	Changed                      bool
+}
+
+func (s *server) newMinimisePage(c *gin.Context, e *transcript.Exchange) *minimisePage {
+	p := &minimisePage{layout: layout{Title: "What " + view.Ref(e.N) + " needs"}, Ref: view.Ref(e.N), N: e.N, Samples: strconv.Itoa(usualSamples), MaxRequests: strconv.Itoa(usualAsked), Parts: []partChoice{
+		{replay.Items, "of the conversation; a call and its results are one", true},
+		{replay.Lines, "of the long texts that are left", true},
+		{replay.Tools, "that are offered", true}}}
+	switch e.Dialect {
+	case transcript.Chat, transcript.Responses, transcript.Messages:
+	default:
+		p.Wrong = "This request is not in one of the APIs of which parts can be left out: Chat Completions, Responses and Messages."
+		return p
+	}
+	if !s.canReplay() {
+		p.Wrong = onlyShows
+		return p
+	}
+	p.Form, p.Looking = s.writable(c), s.newLooking()
+	return p
+}
+
+// minimiseForm asks what is to be looked for.
+func (s *server) minimiseForm(c *gin.Context) {
+	e, err := s.find(c.Request.Context(), c.Param("ref"))
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	s.show(c, http.StatusOK, "minimise-page", s.newMinimisePage(c, e))
+}
+
+// minimisePost shows what the search would take, or begins it: the one that was shown.
+func (s *server) minimisePost(c *gin.Context) {
+	ctx := c.Request.Context()
+	e, err := s.find(ctx, c.Param("ref"))
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	p := s.newMinimisePage(c, e)
+	if p.Wrong != "" {
+		s.show(c, http.StatusForbidden, "minimise-page", p)
+		return
+	}
+	err = p.read(c)
+	if err == nil {
+		err = s.planMinimise(ctx, p, e)
+	}
+	if err != nil {
+		p.Wrong = sentence(err)
+		s.show(c, http.StatusUnprocessableEntity, "minimise-page", p)
+		return
+	}
+	p.Plan.Chosen = chosen(c.Request.PostForm)
+	p.Plan.Changed = c.PostForm("send") != "" && c.PostForm("planned") != p.Plan.Chosen
+	if c.PostForm("send") == "" || p.Plan.Changed || p.Plan.NoKey != "" {
+		s.show(c, http.StatusOK, "minimise-page", p)
+		return
+	}
+	id, err := s.beginMinimise(ctx, p)
+	if err != nil {
+		p.Wrong = sentence(err)
+		s.show(c, http.StatusBadGateway, "minimise-page", p)
+		return
+	}
+	c.Redirect(http.StatusSeeOther, smallestURL(id))
+}
+
+// read takes the form's answers over into the page and the search.
+func (p *minimisePage) read(c *gin.Context) error {
+	m := &p.search
+	p.Looking.read(c)
+	p.Samples, p.AtLeast = strings.TrimSpace(c.PostForm("samples")), strings.TrimSpace(c.PostForm("at_least"))
+	p.MaxRequests, p.MaxCost = strings.TrimSpace(c.PostForm("max_requests")), strings.TrimSpace(c.PostForm("max_cost"))
+	for i := range p.Parts {
+		part := &p.Parts[i]
+		if part.On = c.PostForm("part."+string(part.Part)) != ""; part.On {
+			m.Parts = append(m.Parts, part.Part)
+		}
+	}
+	ok := true
+	whole := func(text string, usual, most int) int {
+		if text == "" {
+			return usual
+		}
+		n, err := strconv.Atoi(text)
+		ok = ok && err == nil && n > 0 && n <= most
+		return n
+	}
+	m.Samples, m.Requests = whole(p.Samples, usualSamples, mostSamples), whole(p.MaxRequests, usualAsked, mostAsked)
+	m.AtLeast = whole(p.AtLeast, 0, m.Samples)
+	var err error
+	m.Cost, err = dollarsTyped(p.MaxCost)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return errors.New("how often and how many are numbers: a candidate is asked 1 to 50 times, so many of the answers at most have to show it, and up to 5,000 requests go out")
+	case m.Requests < 2*m.Samples:
+		return errors.New("the whole request and the smallest one are asked " + strconv.Itoa(m.Samples) + " times each: allow more requests")
+	case len(m.Parts) == 0:
+		return errors.New("choose what may be left out: items, lines or tools")
+	}
+	return nil
+}
+
+// dollarsTyped reads an amount that somebody typed, nil if there is none.
+func dollarsTyped(text string) (*big.Rat, error) {
+	if text == "" {
+		return nil, nil
+	}
+	usd, ok := new(big.Rat).SetString(text)
+	if !ok || strings.Trim(text, "0123456789.") != "" || len(text) > longestAmount {
+		return nil, errors.New("a cost is an amount in USD, such as 0.50")
+	}
+	return usd, nil
+}
+
+// planMinimise builds the whole request and says what the search would take. Its
+// errors are for whoever filled in the form.
+func (s *server) planMinimise(ctx context.Context, p *minimisePage, e *transcript.Exchange) error {
+	req, err := replay.Prepare(ctx, s.reader, e, nil)
+	if err == nil {
+		err = req.StandAlone(ctx, s.reader)
+	}
+	if err != nil {
+		return err
+	}
+	m := &p.search
+	if m.Recorded, err = replay.RecordedAnswer(ctx, s.reader, e); err != nil {
+		return err
+	}
+	if m.Look, err = p.Looking.lookOnce(m.Recorded); err != nil {
+		return err
+	}
+	m.Request, m.Suspect, m.Parallel, m.Retries, m.Reason = req, p.Looking.suspect(), takesAtOnce, usualRetries, fromViewer
+	plan := &minimisePlan{Looks: m.Look.Name, Host: req.Host(), Bytes: len(req.Body), Most: m.Requests, Dropped: req.Dropped}
+	if plan.Estimate, err = m.Estimate(s.prices); err != nil {
+		return err
+	}
+	if usd := plan.Estimate.USD; usd != nil {
+		plan.CostUSD = "$" + pricing.Rounded(usd)
+	} else if m.Cost != nil && !req.Local() {
+		return errNoPrice
+	}
+	key, variable, missing := s.keyOf(req)
+	plan.Variable, plan.NoKey = variable, missing
+	if p.Plan = plan; key != "" {
+		return req.SetKey(key)
+	}
+	return nil
+}
+
+func smallestURL(group string) string { return "/smallest/" + url.PathEscape(group) }

@@ -1,0 +1,112 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// minimiseRun is a search for the smallest request while this viewer does it.
+type minimiseRun struct {
+	ID     string
+	Origin *transcript.Exchange
+	Look   string
+	Most   int // requests
+	cancel context.CancelFunc
+
+	mu    sync.Mutex
+	tried []replay.Tried
+	done  bool
+	wrong string           // why there is no report
+	found *replay.Smallest // the report, if it could not be kept
+}
+
+// searched is how a search stands.
+type searched struct {
+	Tried    []replay.Tried
+	Left     *replay.Tried // the smallest that shows it so far; nil if none is known to
+	Requests int
+	Ended    bool
+	Wrong    string
+	Found    *replay.Smallest
+}
+
+// beginMinimise begins a search and gives the group of its takes.
+func (s *server) beginMinimise(ctx context.Context, p *minimisePage) (string, error) {
+	t := s.takes
+	id, err := t.begin()
+	if err != nil {
+		return "", err
+	}
+	search, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	m := p.search
+	run := &minimiseRun{ID: id, Origin: m.Request.Origin, Look: m.Look.Name, Most: m.Requests, cancel: cancel}
+	m.Player, m.Group, m.Progress = s.replaying.Player(), id, run.tell
+	t.mu.Lock()
+	t.searches[id] = run
+	t.mu.Unlock()
+	go func() {
+		defer t.end()
+		defer cancel()
+		found, err := m.Run(search)
+		if errors.Is(err, replay.ErrNotShown) {
+			err = nil // the report says so
+		}
+		if err == nil {
+			err = replay.KeepSmallest(context.WithoutCancel(search), s.store(), found)
+		}
+		if run.end(found, err); err != nil {
+			s.log.Error("minimise", "group", id, "error", err)
+			return
+		}
+		t.mu.Lock()
+		delete(t.searches, id)
+		t.mu.Unlock()
+	}()
+	return id, nil
+}
+
+// searchOf gives a search that this viewer does, nil if it does none of that group.
+func (t *playing) searchOf(group string) *minimiseRun {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.searches[group]
+}
+
+// tell notes a candidate that was asked.
+func (r *minimiseRun) tell(t replay.Tried) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tried = append(r.tried, t)
+}
+
+func (r *minimiseRun) end(found *replay.Smallest, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.done, r.found = true, found
+	switch {
+	case errors.Is(err, context.Canceled):
+		r.wrong = "It was stopped before the whole request was known to show it."
+	case err != nil:
+		r.wrong = sentence(err)
+	}
+}
+
+// stand tells how it stands.
+func (r *minimiseRun) stand() *searched {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := &searched{Tried: slices.Clone(r.tried), Ended: r.done, Wrong: r.wrong, Found: r.found}
+	for i := range s.Tried {
+		t := &s.Tried[i]
+		s.Requests = max(s.Requests, t.Requests)
+		if t.Shows && (s.Left == nil || t.Items+t.Lines+t.Tools <= s.Left.Items+s.Left.Lines+s.Left.Tools) {
+			s.Left = t
+		}
+	}
+	return s
+}

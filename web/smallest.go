@@ -1,0 +1,234 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+
+	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+const triedShown = 12 // of the candidates, the last ones, while the search goes on
+
+// smallestPage shows how a search for the smallest request goes, and what it found.
+type smallestPage struct {
+	groupPage
+	Under    *searched // while this viewer does it
+	Most     int
+	F        *replay.Smallest
+	Items    []neededPart
+	Tools    []neededPart
+	Notes    []string
+	Smallest *transcript.Exchange // as it was asked again; nil if that is not taken in
+	Tried    []replay.Tried
+	Earlier  int // candidates that are not listed
+}
+
+// neededPart is a part of the request that is needed, or a stretch of those that are
+// not.
+type neededPart struct {
+	Kept    *replay.Decisive
+	Href    string // of what is kept
+	LeftOut []replay.Unit
+}
+
+func (s *server) smallest(c *gin.Context) {
+	ctx := c.Request.Context()
+	id, err := uuid.Parse(c.Param("group"))
+	if err != nil {
+		s.fail(c, http.StatusNotFound, "That is no search for a smallest request.")
+		return
+	}
+	p := &smallestPage{groupPage: groupPage{layout: layout{Title: "Smallest request"}, Group: id.String(), Form: s.writable(c)}}
+	origin := ""
+	if run := s.takes.searchOf(p.Group); run != nil {
+		now := run.stand()
+		seen := fmt.Sprint(len(now.Tried), ".", now.Ended)
+		if c.Query("seen") == seen {
+			c.Status(http.StatusNoContent)
+			return
+		}
+		p.Under, p.Look, p.Most, p.F, origin = now, run.Look, run.Most, now.Found, run.Origin.ID
+		p.Tried = now.Tried
+		if !now.Ended {
+			p.Live, p.Refresh = true, refreshURL(c, seen)
+			p.Earlier = max(0, len(p.Tried)-triedShown)
+			p.Tried = p.Tried[p.Earlier:]
+		}
+	} else if p.F, err = replay.ReadSmallest(ctx, s.reader, p.Group); err != nil {
+		s.failed(c, err)
+		return
+	}
+	if p.F != nil {
+		origin, p.Look, p.Tried, p.Earlier = p.F.Exchange, p.F.LookedAt, p.F.Candidates, 0
+	}
+	if origin, err = p.readTakes(ctx, s.reader, origin); err != nil {
+		s.failed(c, err)
+		return
+	}
+	if origin == "" {
+		s.fail(c, http.StatusNotFound, "There is no such search here.")
+		return
+	}
+	if err := p.readOrigin(ctx, s.reader, origin); err != nil {
+		s.failed(c, err)
+		return
+	}
+	if p.Origin != nil {
+		p.Title = "What " + p.OriginRef() + " needs"
+	}
+	if p.F != nil {
+		p.report(ctx, s.reader)
+	}
+	s.show(c, http.StatusOK, "smallest-page", p)
+}
+
+// report lays out what was found.
+func (p *smallestPage) report(ctx context.Context, r transcript.Reader) {
+	if whole := p.F.Candidates; len(whole) == 0 || !whole[0].Shows {
+		return // the verdict says it all
+	}
+	p.Items, p.Tools = p.divided(false), p.divided(true)
+	p.Notes = foundNotes(p.F)
+	for i := range p.all {
+		if t := &p.all[i]; fmt.Sprintf("t%d", t.N) == p.F.Take {
+			p.Smallest, _ = r.Exchange(ctx, t.Last()) // else it is not taken in yet, or was pruned
+		}
+	}
+}
+
+// divided puts what is kept and what is left out in the order of the request: its
+// items, or its tools.
+func (p *smallestPage) divided(tools bool) (list []neededPart) {
+	f := p.F
+	of := func(u *replay.Unit) bool { return (u.Kind == transcript.ToolDefinition) == tools }
+	var units []neededPart
+	for i := range f.Decisive {
+		if d := &f.Decisive[i]; of(&d.Unit) {
+			units = append(units, neededPart{Kept: d, Href: p.href(d.At)})
+		}
+	}
+	for i := range f.LeftOut {
+		if u := &f.LeftOut[i]; of(u) {
+			units = append(units, neededPart{LeftOut: f.LeftOut[i : i+1]})
+		}
+	}
+	slices.SortStableFunc(units, func(a, b neededPart) int { return a.n() - b.n() })
+	for _, u := range units {
+		if n := len(list); u.Kept == nil && n > 0 && list[n-1].Kept == nil {
+			list[n-1].LeftOut = append(slices.Clip(list[n-1].LeftOut), u.LeftOut...)
+			continue
+		}
+		list = append(list, u)
+	}
+	return list
+}
+
+func (n *neededPart) n() int {
+	if n.Kept != nil {
+		return n.Kept.N
+	}
+	return n.LeftOut[0].N
+}
+
+// href leads to an item of the whole request, "" if the provider held a part of that:
+// then pointers are not those of what was sent.
+func (p *smallestPage) href(at []string) string {
+	if p.Origin == nil || len(at) == 0 || p.Origin.Link.Held() {
+		return ""
+	}
+	return itemPageURL(p.Origin.ID, at[0])
+}
+
+// Gist says in a line what a stretch that was left out holds.
+func (n neededPart) Gist() string {
+	if len(n.LeftOut) == 1 {
+		return strings.TrimSpace(unitLabel(n.LeftOut[0]) + "  " + n.LeftOut[0].Text)
+	}
+	var names []string
+	counts := map[string]int{}
+	for i := range n.LeftOut {
+		name := unitLabel(n.LeftOut[i])
+		if counts[name]++; counts[name] == 1 {
+			names = append(names, name)
+		}
+	}
+	for i, name := range names {
+		if counts[name] > 1 {
+			names[i] = fmt.Sprintf("%d× %s", counts[name], name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// unitLabel says what kind of part a unit is.
+func unitLabel(u replay.Unit) string {
+	switch {
+	case u.Name != "":
+		return u.Name
+	case u.Kind == transcript.MessageItem && u.Role != "":
+		return u.Role
+	}
+	return strings.ReplaceAll(string(u.Kind), "_", " ")
+}
+
+// foundNotes say how sure it is, and what it took.
+func foundNotes(f *replay.Smallest) (list []string) {
+	if f.Stopped != "" {
+		list = append(list, "The search was ended: "+f.Stopped+". What is left may still be too much.")
+	}
+	if a := f.Again; a == nil {
+		list = append(list, "The smallest request was not asked again.")
+	} else {
+		again := fmt.Sprintf("Asked again, the smallest request shows it in %d of %d answers", a.Yes, a.Of)
+		if a.Yes < f.AtLeast {
+			again += ": it was chance. Look again, and ask each candidate more often"
+		}
+		list = append(list, again+".")
+	}
+	if slices.ContainsFunc(f.Decisive, func(d replay.Decisive) bool { return d.Required }) {
+		list = append(list, "What is required is there since the API wants it; whether it matters was not tried.")
+	}
+	if f.Illegal > 0 {
+		list = append(list, fmt.Sprintf("%d candidates were not sent, since a provider would refuse them.", f.Illegal))
+	}
+	return list
+}
+
+func (s *server) stopSmallest(c *gin.Context) {
+	id, err := uuid.Parse(c.Param("group"))
+	if err != nil {
+		s.fail(c, http.StatusNotFound, "That is no search for a smallest request.")
+		return
+	}
+	if run := s.takes.searchOf(id.String()); run != nil {
+		run.cancel()
+	}
+	c.Redirect(http.StatusSeeOther, smallestURL(id.String()))
+}
+
+// apiSmallest gives what was found, as inspect minimise --json prints it, but for the
+// request.
+func (s *server) apiSmallest(c *gin.Context) {
+	id, err := uuid.Parse(c.Param("group"))
+	if err != nil {
+		s.fail(c, http.StatusNotFound, "That is no search for a smallest request.")
+		return
+	}
+	found, err := replay.ReadSmallest(c.Request.Context(), s.reader, id.String())
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	if found == nil {
+		s.fail(c, http.StatusNotFound, "There is no report of that search here.")
+		return
+	}
+	s.json(c, http.StatusOK, found)
+}

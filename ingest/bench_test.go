@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -46,9 +45,10 @@ func BenchmarkCommit_Growing(b *testing.B) {
 		for _, mode := range []struct {
 			name         string
 			runs, queued int
-		}{{"alone", 1, 1}, {"queued", 1, 8}, {"together", 8, 1}} {
+			words        func(b *testing.B, seed uint64) *words
+		}{{"alone", 1, 1, madeUp}, {"recorded", 1, 1, recordedWords}, {"queued", 1, 8, madeUp}, {"together", 8, 1, madeUp}} {
 			b.Run(strings.Trim(a.path(), "/")+"/"+mode.name, func(b *testing.B) {
-				db, w := benchStore(b), newWords(2)
+				db, w := benchStore(b), mode.words(b, 2)
 				histories := make([]bytes.Buffer, mode.runs)
 				requests := make([][]byte, mode.runs*mode.queued) // used again: their garbage is none of a commit's
 				n := 0
@@ -122,41 +122,6 @@ func benchStore(b *testing.B) *store.DB {
 	}
 	b.Cleanup(func() { db.Close() })
 	return db
-}
-
-// words makes text like that of transcripts, already escaped for JSON. It
-// never says the same twice.
-type words struct {
-	rand *rand.Rand
-	all  []string
-}
-
-func newWords(seed uint64) *words {
-	w := &words{rand: rand.New(rand.NewPCG(seed, 0))}
-	for range 4000 {
-		word := make([]byte, 2+w.rand.IntN(8))
-		for i := range word {
-			word[i] = "etaoinshrdlucmfwyp"[w.rand.IntN(18)]
-		}
-		w.all = append(w.all, string(word))
-	}
-	return w
-}
-
-func (w *words) text(n int) string {
-	var b strings.Builder
-	for b.Len() < n {
-		b.WriteString(w.all[w.rand.IntN(len(w.all))])
-		switch w.rand.IntN(12) {
-		case 0:
-			b.WriteString(`,\n`)
-		case 1:
-			b.WriteString(` \"`)
-		default:
-			b.WriteByte(' ')
-		}
-	}
-	return b.String()
 }
 
 // agent writes the requests of one API.

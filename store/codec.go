@@ -3,10 +3,12 @@ package store
 import (
 	"bytes"
 	"database/sql"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"sync"
 
+	"github.com/cespare/xxhash/v2"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -19,8 +21,8 @@ type codec struct {
 	closed      bool
 }
 
-// newCodec: loose packs are compressed quickly, since they are merged soon,
-// full ones well.
+// newCodec: loose packs are compressed quickly or not at all, since they are
+// merged soon, full ones well.
 func newCodec() (*codec, error) {
 	encoder := func(level zstd.EncoderLevel, window int) (*zstd.Encoder, error) {
 		return zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true))
@@ -94,6 +96,28 @@ func (c *codec) decodeBeginning(data []byte, size int) ([]byte, error) {
 const blockBytes = 32 << 10
 
 func (c *codec) quick(data []byte) []byte { return c.loose.EncodeAll(data, nil) }
+
+// stored writes a frame that holds the data as it is (RFC 8878, section 3.1.1),
+// with a sum.
+func stored(data []byte) []byte {
+	const (
+		header   = 4<<5 | 1<<5 | 1<<2 // length in 4 bytes, one segment, a sum at the end
+		maxBlock = 128 << 10
+		rawLast  = 1
+	)
+	out := append(make([]byte, 0, len(data)+16+3*(len(data)/maxBlock)), 0x28, 0xb5, 0x2f, 0xfd, header)
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(data)))
+	for rest := data; len(rest) > 0; {
+		n := min(len(rest), maxBlock)
+		block := uint32(n) << 3
+		if n == len(rest) {
+			block |= rawLast
+		}
+		out = append(out, byte(block), byte(block>>8), byte(block>>16))
+		out, rest = append(out, rest[:n]...), rest[n:]
+	}
+	return binary.LittleEndian.AppendUint32(out, uint32(xxhash.Sum64(data)))
+}
 
 // tight compresses in blocks.
 func (c *codec) tight(data []byte) []byte {

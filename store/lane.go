@@ -1,11 +1,9 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
 )
 
 const (
@@ -13,6 +11,8 @@ const (
 	fullPack     = 128 << 10 // loose packs are merged when together they hold this much
 	pendingLimit = 256 << 10 // new segments are written out when they hold this much
 	maxLoose     = 64        // or when there are so many of them
+	rawPacks     = 16 << 10  // loose packs are compressed when together they hold this much
+	rawPack      = 8 << 10   // or what is pending does
 )
 
 // lane writes new segments of one sequence. It belongs to the writer.
@@ -31,6 +31,7 @@ type lane struct {
 // is kept as it was until then: less than fullPack in all.
 type loosePack struct {
 	first, count, bytes int64
+	raw                 bool  // not compressed: to compress few bytes costs as much as many
 	lengths             []int // nil if it is to be read
 	data                []byte
 }
@@ -42,11 +43,11 @@ func (l *lane) load(next int64) error {
 		return nil
 	}
 	l.next, l.loose = next, nil
-	query := "SELECT first, count, bytes FROM " + packTables[l.number] + " ORDER BY first DESC LIMIT ?"
+	query := "SELECT first, count, bytes, length(data) >= bytes FROM " + packTables[l.number] + " ORDER BY first DESC LIMIT ?"
 	want := next
 	err := l.st.rows(context.Background(), query, []any{maxLoose}, func(row *sql.Rows) error {
 		var p loosePack
-		if err := row.Scan(&p.first, &p.count, &p.bytes); err != nil {
+		if err := row.Scan(&p.first, &p.count, &p.bytes, &p.raw); err != nil {
 			return err
 		}
 		if p.first+p.count != want || p.bytes >= largeSegment {
@@ -85,79 +86,87 @@ func (l *lane) add(data []byte) (segmentID, error) {
 	return id, nil
 }
 
-// flush writes the pending segments as a pack: a loose one if they are few, or
-// together with the loose ones before.
+// flush writes the pending segments as a pack: if they are few, as a loose one as
+// they are; else together with the loose ones before that are not compressed, or
+// with all of them.
 func (l *lane) flush() error {
 	if len(l.lengths) == 0 {
 		return nil
 	}
-	first := l.next - int64(len(l.lengths))
-	total := int64(len(l.data))
-	for _, p := range l.loose {
-		total += p.bytes
+	raw := len(l.loose)
+	fresh := int64(len(l.data)) // that is not compressed
+	for raw > 0 && l.loose[raw-1].raw {
+		raw--
+		fresh += l.loose[raw].bytes
 	}
-	if total < fullPack && len(l.loose) < maxLoose {
-		l.loose = append(l.loose, loosePack{first, int64(len(l.lengths)), int64(len(l.data)), slices.Clone(l.lengths), bytes.Clone(l.data)})
-		return l.write(packRow(first, l.lengths, l.data, l.codec.quick))
+	all := fresh
+	for _, p := range l.loose[:raw] {
+		all += p.bytes
 	}
-	compress := l.codec.tight
-	if len(l.data) >= fullPack/2 { // a transaction this large is one of many: no time to lose
-		compress = l.codec.quick
-	}
-	lengths, data := l.lengths, l.data
-	if len(l.loose) > 0 {
-		looseLengths, looseData, err := l.takeLoose()
-		if err != nil {
-			return err
+	switch {
+	case all >= fullPack || len(l.loose) >= maxLoose:
+		compress := l.codec.tight
+		if len(l.data) >= fullPack/2 { // a transaction this large is one of many: no time to lose
+			compress = l.codec.quick
 		}
-		first = l.loose[0].first
-		lengths, data = append(looseLengths, lengths...), append(looseData, data...)
+		return l.merge(0, compress)
+	case len(l.data) >= rawPack:
+		return l.merge(raw, l.codec.quick)
+	case fresh >= rawPacks:
+		return l.merge(raw, l.codec.tight)
 	}
-	l.loose = nil
-	if len(data) < fullPack {
-		l.loose = []loosePack{{first: first, count: int64(len(lengths)), bytes: int64(len(data))}}
-	}
-	return l.write(packRow(first, lengths, data, compress))
+	return l.merge(len(l.loose), stored)
 }
 
-// takeLoose gives what the loose packs hold and deletes them.
-func (l *lane) takeLoose() (lengths []int, data []byte, err error) {
-	table := packTables[l.number]
-	var count, size int64
-	for _, loose := range l.loose {
-		count, size = count+loose.count, size+loose.bytes
+// merge writes the pending segments as one pack with the loose ones from the n-th on.
+func (l *lane) merge(n int, compress func([]byte) []byte) error {
+	p, err := l.takeLoose(n)
+	if err != nil {
+		return fmt.Errorf("merge packs: %w", err)
 	}
-	lengths = make([]int, 0, count+int64(len(l.lengths)))
-	data = make([]byte, 0, size+int64(len(l.data)))
-	for _, loose := range l.loose {
+	row := packRow(p.first, p.lengths, p.data, compress)
+	if err := l.insert(row); err != nil {
+		return err
+	}
+	p.raw = int64(len(row.data)) >= row.bytes
+	if l.loose = l.loose[:n]; n > 0 || p.bytes < fullPack {
+		l.loose = append(l.loose, p)
+	}
+	l.data, l.lengths = l.data[:0], l.lengths[:0]
+	return nil
+}
+
+// takeLoose deletes the loose packs from the n-th on and gives what they hold,
+// with the pending segments behind it.
+func (l *lane) takeLoose(n int) (all loosePack, err error) {
+	table, taken := packTables[l.number], l.loose[n:]
+	all = loosePack{first: l.next - int64(len(l.lengths)), count: int64(len(l.lengths)), bytes: int64(len(l.data))}
+	for _, p := range taken {
+		all.count, all.bytes = all.count+p.count, all.bytes+p.bytes
+	}
+	all.lengths, all.data = make([]int, 0, all.count), make([]byte, 0, all.bytes)
+	for _, loose := range taken {
 		if loose.lengths != nil {
-			lengths, data = append(lengths, loose.lengths...), append(data, loose.data...)
+			all.lengths, all.data = append(all.lengths, loose.lengths...), append(all.data, loose.data...)
 			continue
 		}
 		p, err := readPack(context.Background(), l.st, l.codec, idIn(l.number, loose.first))
 		if err != nil {
-			return nil, nil, fmt.Errorf("merge packs: %w", err)
+			return all, err
 		}
 		start := 0
 		for _, end := range p.ends {
-			lengths = append(lengths, end-start)
+			all.lengths = append(all.lengths, end-start)
 			start = end
 		}
-		data = append(data, p.data...)
+		all.data = append(all.data, p.data...)
 	}
-	_, err = l.st.exec("DELETE FROM "+table+" WHERE first BETWEEN ? AND ?", l.loose[0].first, l.loose[len(l.loose)-1].first)
-	if err != nil {
-		return nil, nil, fmt.Errorf("merge packs: %w", err)
+	if len(taken) > 0 {
+		all.first = taken[0].first
+		_, err = l.st.exec("DELETE FROM "+table+" WHERE first BETWEEN ? AND ?", all.first, taken[len(taken)-1].first)
 	}
-	return lengths, data, nil
-}
-
-func (l *lane) write(row packedRow) error {
-	if err := l.insert(row); err != nil {
-		return err
-	}
-	l.data, l.lengths = l.data[:0], l.lengths[:0]
-	return nil
+	all.lengths, all.data = append(all.lengths, l.lengths...), append(all.data, l.data...)
+	return all, err
 }
 
 func (l *lane) insert(row packedRow) error {

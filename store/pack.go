@@ -105,7 +105,8 @@ func (c *codec) unpackTo(lane int, row packedRow, number int64) (*pack, error) {
 		return nil, errPack
 	}
 	var err error
-	if i := number - p.first; i >= 0 && i < row.count && int64(p.ends[i]) < row.bytes {
+	compressed := int64(len(row.data)) < row.bytes
+	if i := number - p.first; compressed && i >= 0 && i < row.count && int64(p.ends[i]) < row.bytes {
 		p.data, err = c.decodeBeginning(row.data, p.ends[i])
 	} else if p.data, err = c.decode(row.data, row.bytes); err == nil && len(p.data) != end {
 		err = errPack

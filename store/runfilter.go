@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -13,14 +14,21 @@ type runCondition struct {
 	sql  string
 	args []any
 	call bool
+	most bool // of exchanges fulfil it
 }
 
-// exchangesOf makes the conditions of a filter that are about exchanges.
+// isNoTake leaves replays out: what they asked is not what the run is.
+const isNoTake = " AND NOT EXISTS (SELECT 1 FROM take_step t WHERE t.exchange = x.id)"
+
+// exchangesOf makes the conditions of a filter that are about exchanges: of recorded
+// ones, and of when something happened also of replays.
 func exchangesOf(f *transcript.RunFilter) []runCondition {
 	var list []runCondition
-	add := func(sql string, args ...any) { list = append(list, runCondition{sql: sql, args: args}) }
 	if !f.Since.IsZero() {
-		add("x.started >= ?", f.Since.UnixNano())
+		list = append(list, runCondition{sql: "x.started >= ?", args: []any{f.Since.UnixNano()}})
+	}
+	add := func(sql string, args ...any) {
+		list = append(list, runCondition{sql: sql + isNoTake, args: args})
 	}
 	if f.Model != "" {
 		add("x.model IN (SELECT id FROM model WHERE instr(lower(asked), lower(?)) OR instr(lower(answered), lower(?)))", f.Model, f.Model)
@@ -31,12 +39,12 @@ func exchangesOf(f *transcript.RunFilter) []runCondition {
 	switch f.Outcome {
 	case "":
 	case transcript.OK:
-		add("x.outcome = 'ok'")
+		list = append(list, runCondition{sql: "x.outcome = 'ok'" + isNoTake, most: true})
 	default:
 		add("x.outcome = ? AND x.outcome <> 'ok'", string(f.Outcome)) // the second half names the partial index
 	}
 	if f.Tool != "" {
-		list = append(list, runCondition{"instr(lower(c.name), lower(?))", []any{f.Tool}, true})
+		list = append(list, runCondition{sql: "instr(lower(c.name), lower(?))" + strings.Replace(isNoTake, "x.id", "c.exchange", 1), args: []any{f.Tool}, call: true})
 	}
 	return list
 }
@@ -51,7 +59,7 @@ func (r *reader) ofRun(ctx context.Context, c *runCondition, all bool) (string, 
 		walked += " CROSS JOIN call c ON c.exchange = x.id"
 	}
 	n := 0
-	if !all && c.sql != "x.outcome = 'ok'" { // those are most
+	if !all && !c.most {
 		query := "SELECT count(*) FROM (SELECT 1 FROM " + from + " WHERE " + c.sql + " LIMIT ?)"
 		if err := r.st.row(ctx, query, append(slices.Clone(c.args), r.limits.fewOfRuns+1), &n); err != nil {
 			return "", err

@@ -40,6 +40,12 @@ func TestRuns_EitherWayOfFilteringFindsTheSame(t *testing.T) {
 				if err := tx.PutExchange(e); err != nil {
 					return err
 				}
+				if r.IntN(5) == 0 {
+					take := transcript.Take{ID: fmt.Sprintf("0190b000-0000-7000-8000-%012d", n), Origin: e.ID, Steps: []transcript.TakeStep{{Exchange: e.ID, Step: 1, Attempt: 1}}}
+					if err := tx.PutTake(&take); err != nil {
+						return err
+					}
+				}
 				if r.IntN(3) > 0 {
 					continue
 				}

@@ -3,6 +3,7 @@ package view
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,8 +21,7 @@ type ListQuery struct {
 	Pinned  bool
 }
 
-// ListWords lists the filters of a list of runs, each with what it takes. Those of
-// a list of exchanges are all but tool:, tag: and is:pinned.
+// ListWords lists the filters of a list of runs, each with what it takes.
 var ListWords = [][2]string{
 	{"model:NAME", "the asked or answered model's name holds NAME"},
 	{"dialect:chat", "of one API: chat, responses, messages, unknown"},
@@ -30,6 +30,13 @@ var ListWords = [][2]string{
 	{"tag:NAME", `runs with that tag; one of several words as tag:"a b"`},
 	{"since:2h", "what happened since: 2h, 7d, 2026-03-01; also after:"},
 	{"is:pinned", "runs that are pinned"},
+}
+
+// ExchangeWords lists those of a list of exchanges.
+func ExchangeWords() [][2]string {
+	return slices.DeleteFunc(slices.Clone(ListWords), func(f [2]string) bool {
+		return slices.Contains([]string{"tool:NAME", "tag:NAME", "is:pinned"}, f[0])
+	})
 }
 
 var dialects = []transcript.Dialect{transcript.Chat, transcript.Responses, transcript.Messages, transcript.Unknown}
@@ -43,7 +50,9 @@ func ParseListQuery(text string, now time.Time) (ListQuery, error) {
 		var word string
 		word, text = cutWord(text)
 		name, value, ok := filterWord(word)
-		if !ok {
+		if want := begins(ListWords, word); !ok && want != "" {
+			return q, fmt.Errorf("%q: %w: nothing stands behind it, want something like %s", word, ErrBadQuery, want)
+		} else if !ok {
 			return q, fmt.Errorf("%q: %w; filters are %s", word, ErrBadQuery, namesOf(ListWords))
 		}
 		err := q.Set(name, unquoted(value), now)
@@ -104,14 +113,28 @@ func (q *ListQuery) Set(name, value string, now time.Time) (err error) {
 	return err
 }
 
-// namesOf gives the names of filters.
+// begins gives the filter that a word without a value begins, "" if it begins none.
+func begins(words [][2]string, word string) string {
+	for _, f := range words {
+		if strings.HasSuffix(word, ":") && strings.HasPrefix(f[0], word) {
+			return f[0]
+		}
+	}
+	return ""
+}
+
+// namesOf lists filters: their names, and whole the one that has but one value.
 func namesOf(words [][2]string) string {
 	var list []string
 	for _, f := range words {
-		name, _, _ := strings.Cut(f[0], ":")
-		list = append(list, name+":")
+		name, value, _ := strings.Cut(f[0], ":")
+		if name == "is" {
+			name += ":" + value
+		}
+		list = append(list, name)
 	}
-	return strings.Join(list, " ")
+	last := len(list) - 1
+	return strings.Join(list[:last], ", ") + " and " + list[last]
 }
 
 // Word writes a filter as somebody would type it.
@@ -131,7 +154,7 @@ func (q *ListQuery) Runs() transcript.RunFilter {
 // runs alone.
 func (q *ListQuery) Exchanges() (transcript.Filter, error) {
 	if q.Tool != "" || q.Tag != "" || q.Pinned {
-		return transcript.Filter{}, fmt.Errorf("tool:, tag: and is:pinned are about runs: %w of exchanges", ErrBadQuery)
+		return transcript.Filter{}, fmt.Errorf("tool:, tag: and is:pinned narrow a list of runs, %w of exchanges", ErrBadQuery)
 	}
 	return transcript.Filter{Model: q.Model, Dialect: q.Dialect, Outcome: q.Outcome, Since: q.Since}, nil
 }

@@ -112,7 +112,11 @@ func setFilter(q *transcript.SearchQuery, name, value string, now time.Time) (er
 // oneOf refuses what is none of a list.
 func oneOf[T comparable](value T, list []T) (T, error) {
 	if !slices.Contains(list, value) {
-		return value, fmt.Errorf("want one of %v", list)
+		words := make([]string, len(list))
+		for i, v := range list {
+			words[i] = fmt.Sprint(v)
+		}
+		return value, fmt.Errorf("want one of %s", strings.Join(words, ", "))
 	}
 	return value, nil
 }

@@ -140,8 +140,8 @@ func TestList_IsNarrowedByWords(t *testing.T) {
 		}
 	}
 	for target, want := range map[string]string{
-		"/?q=foo": `"foo": not a filter; filters are model:`, "/?q=outcome:great": "want one of", "/?q=model:a+model:b": "there is a model: already", "/?q=color:red": "filters are model:", "/?q=is:good": "want is:pinned",
-		"/exchanges?q=tag:good": "are about runs", "/?before=abc": "before is the number of a run",
+		"/?q=foo": `"foo": not a filter; filters are model, dialect, outcome, tool, tag, since and is:pinned.`, "/?q=outcome:great": "want one of", "/?q=model:a+model:b": "there is a model: already", "/?q=color:red": "filters are model,", "/?q=is:": `"is:": not a filter: nothing stands behind it, want something like is:pinned.`, "/?is=error": `"is:error": not a filter: want is:pinned.`, "/?q=outcome:bad": "want one of ok, http_error,", "/?q=is:good": "want is:pinned",
+		"/exchanges?q=tag:good": "narrow a list of runs", "/?before=abc": "before is the number of a run",
 	} {
 		w := ask(h, "GET", target)
 		if w.Code != http.StatusBadRequest {

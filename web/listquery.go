@@ -37,7 +37,7 @@ func (s *server) askedOf(c *gin.Context) (view.ListQuery, asked) {
 		}
 		a.Text = strings.TrimSpace(a.Text + " " + view.Word(name, v))
 		if wrong := q.Set(name, v, s.now()); wrong != nil && err == nil {
-			err = fmt.Errorf("%s %q: %w", name, v, wrong)
+			err = fmt.Errorf("%q: %w: %w", view.Word(name, v), view.ErrBadQuery, wrong)
 		}
 	}
 	if err != nil {
@@ -49,6 +49,7 @@ func (s *server) askedOf(c *gin.Context) (view.ListQuery, asked) {
 // exchangesAsked is what is asked for of exchanges.
 func (s *server) exchangesAsked(c *gin.Context) (transcript.Filter, asked) {
 	q, a := s.askedOf(c)
+	a.Filters = view.ExchangeWords()
 	f, err := q.Exchanges()
 	if err != nil && a.Wrong == "" {
 		a.Wrong = sentence(err)

@@ -34,11 +34,11 @@ func (a *app) follow(ctx context.Context, once bool, do func() error) error {
 
 // followRuns lists runs, and then each that is new or has changed; with --json
 // each on a line of its own.
-func (a *app) followRuns(ctx context.Context, r transcript.Reader, o *lsOptions, since time.Time) error {
+func (a *app) followRuns(ctx context.Context, r transcript.Reader, o *lsOptions, q *view.ListQuery) error {
 	known := map[string]string{}
 	begun := false
 	return a.follow(ctx, false, func() error {
-		rows, err := view.Runs(ctx, r, o.runFilter(since), time.Now())
+		rows, err := view.Runs(ctx, r, o.runFilter(q), time.Now())
 		if err != nil {
 			return err
 		}

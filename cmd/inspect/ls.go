@@ -26,9 +26,13 @@ type lsOptions struct {
 func newLs(a *app) *cobra.Command {
 	var o lsOptions
 	c := &cobra.Command{
-		Use:   "ls",
+		Use:   "ls [WORD…]",
 		Short: "List runs, the newest last; with --exchanges the calls to models",
-		Long: `ls lists runs: what one task did, put together from the traffic. Counted are its
+		Long: `Words narrow the list, the same as in the viewer's filter bar: model:opus
+dialect:chat outcome:http_error tool:bash tag:good since:2h is:pinned. Each may be
+given as a flag, too.
+
+ls lists runs: what one task did, put together from the traffic. Counted are its
 steps (calls to the model, retries not counted), its tool calls (of each step's
 last attempt), and what went wrong: tool results that are errors and steps that
 failed. Replays do not count.
@@ -37,12 +41,11 @@ Marks: * pinned, ~ still going on, ? calls are open and nobody went on,
 ! its last step failed, … its last answer came without its end, - no step, only
 side calls such as model lists.`,
 		Example: `  inspect ls
-  inspect ls --model opus --since 2h
+  inspect ls model:opus since:2h
   inspect ls --tag good --json | jq '.[].name'
   inspect ls --follow
   inspect ls --exchanges --outcome stream_error --limit 0`,
-		Args: arguments(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error { return a.ls(c.Context(), &o) },
+		RunE: func(c *cobra.Command, words []string) error { return a.ls(c.Context(), &o, words) },
 	}
 	f := c.Flags()
 	f.BoolVarP(&o.exchanges, "exchanges", "x", false, "list exchanges instead of runs")
@@ -58,16 +61,10 @@ side calls such as model lists.`,
 	return c
 }
 
-func (a *app) ls(ctx context.Context, o *lsOptions) error {
-	if err := o.check(); err != nil {
+func (a *app) ls(ctx context.Context, o *lsOptions, words []string) error {
+	q, err := o.query(words, time.Now())
+	if err != nil {
 		return usageError{err}
-	}
-	var since time.Time
-	if o.since != "" {
-		var err error
-		if since, err = moment(o.since, time.Now()); err != nil {
-			return usageError{fmt.Errorf("--since: %w", err)}
-		}
 	}
 	db, err := a.open()
 	if err != nil {
@@ -78,11 +75,11 @@ func (a *app) ls(ctx context.Context, o *lsOptions) error {
 	a.tellUnderWay()
 	switch {
 	case o.follow:
-		return a.followRuns(ctx, db, o, since)
+		return a.followRuns(ctx, db, o, &q)
 	case o.exchanges:
-		return a.lsExchanges(ctx, db, o, since)
+		return a.lsExchanges(ctx, db, o, &q)
 	}
-	return a.lsRuns(ctx, db, o, since)
+	return a.lsRuns(ctx, db, o, &q)
 }
 
 func (o *lsOptions) check() error {
@@ -101,6 +98,44 @@ func (o *lsOptions) check() error {
 	return mistake.OneOf("--outcome", o.outcome, outcomes)
 }
 
+// query is what the list is narrowed by: words, and flags, which say the same.
+func (o *lsOptions) query(words []string, now time.Time) (view.ListQuery, error) {
+	if err := o.check(); err != nil {
+		return view.ListQuery{}, err
+	}
+	q, err := view.ParseListQuery(strings.Join(words, " "), now)
+	if err != nil {
+		return q, err
+	}
+	for _, f := range []struct {
+		name, value string
+		given       bool // as a word
+	}{
+		{"model", o.model, q.Model != ""}, {"dialect", o.dialect, q.Dialect != ""}, {"outcome", o.outcome, q.Outcome != ""},
+		{"tool", o.tool, q.Tool != ""}, {"tag", o.tag, q.Tag != ""}, {"since", "", o.since != "" && !q.Since.IsZero()},
+	} {
+		if f.given && (f.value != "" || f.name == "since") {
+			return q, fmt.Errorf("--%s and %s: say the same; give one of them", f.name, f.name)
+		}
+		if f.value == "" {
+			continue
+		}
+		if err := q.Set(f.name, f.value, now); err != nil {
+			return q, fmt.Errorf("--%s %q: %w", f.name, f.value, err)
+		}
+	}
+	q.Pinned = q.Pinned || o.pinned
+	if o.since != "" {
+		if q.Since, err = moment(o.since, now); err != nil {
+			return q, fmt.Errorf("--since: %w", err)
+		}
+	}
+	if o.exchanges {
+		_, err = q.Exchanges()
+	}
+	return q, err
+}
+
 // more is the limit to ask for, to know whether there are more.
 func (o *lsOptions) more() int {
 	if o.limit == 0 {
@@ -110,9 +145,10 @@ func (o *lsOptions) more() int {
 }
 
 // runFilter is what is asked for of runs.
-func (o *lsOptions) runFilter(since time.Time) transcript.RunFilter {
-	return transcript.RunFilter{Model: o.model, Dialect: transcript.Dialect(o.dialect), Outcome: transcript.Outcome(o.outcome),
-		Tool: o.tool, Tag: o.tag, Since: since, Pinned: o.pinned, Limit: o.more()}
+func (o *lsOptions) runFilter(q *view.ListQuery) transcript.RunFilter {
+	f := q.Runs()
+	f.Limit = o.more()
+	return f
 }
 
 // newest leaves the newest of a list, newest first, and puts them in order.
@@ -125,8 +161,8 @@ func newest[T any](a *app, list []T, limit int) []T {
 	return list
 }
 
-func (a *app) lsRuns(ctx context.Context, r transcript.Reader, o *lsOptions, since time.Time) error {
-	rows, err := view.Runs(ctx, r, o.runFilter(since), time.Now())
+func (a *app) lsRuns(ctx context.Context, r transcript.Reader, o *lsOptions, q *view.ListQuery) error {
+	rows, err := view.Runs(ctx, r, o.runFilter(q), time.Now())
 	if err != nil {
 		return err
 	}
@@ -151,8 +187,12 @@ func (a *app) priceRuns(ctx context.Context, r transcript.Reader, rows []view.Ru
 	return view.PriceRuns(ctx, r, rows, table)
 }
 
-func (a *app) lsExchanges(ctx context.Context, r transcript.Reader, o *lsOptions, since time.Time) error {
-	f := transcript.Filter{Model: o.model, Dialect: transcript.Dialect(o.dialect), Outcome: transcript.Outcome(o.outcome), Since: since, Limit: o.more()}
+func (a *app) lsExchanges(ctx context.Context, r transcript.Reader, o *lsOptions, q *view.ListQuery) error {
+	f, err := q.Exchanges()
+	if err != nil {
+		return usageError{err}
+	}
+	f.Limit = o.more()
 	rows, damaged := view.Rows(ctx, r, f)
 	if damaged != nil && !errors.Is(damaged, transcript.ErrDamaged) {
 		return damaged

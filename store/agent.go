@@ -118,6 +118,7 @@ func (t *tx) SetSide(exchange string) error {
 	if err := t.open(); err != nil {
 		return err
 	}
+	t.w.last.forget()
 	if _, err := t.st.exec("UPDATE exchange SET side = 1, agent = NULL, step = 0, attempt = 0 WHERE id = ?", packID(exchange)); err != nil {
 		return fmt.Errorf("store side call: %w", err)
 	}
@@ -184,12 +185,16 @@ func (p *past) clues(query string, args ...any) (found []clue, err error) {
 // anyClues is for how many clues one statement looks.
 const anyClues = 8
 
-var selectAnyClue = func() string {
-	var list []string
-	for i := range anyClues {
-		list = append(list, fmt.Sprintf("SELECT 1 FROM clue WHERE value = ?%d AND n < ?%d", i+1, anyClues+1))
+// selectAnyClue looks for 1, 2 … clues.
+var selectAnyClue = func() (all [anyClues]string) {
+	for i := range all {
+		var list []string
+		for j := range i + 1 {
+			list = append(list, fmt.Sprintf("SELECT 1 FROM clue WHERE value = ?%d AND n < ?%d", j+1, i+2))
+		}
+		all[i] = strings.Join(list, " UNION ALL ") + " LIMIT 1"
 	}
-	return strings.Join(list, " UNION ALL ") + " LIMIT 1"
+	return all
 }()
 
 // AnyClue tells whether any exchange was noted with one of the clues.
@@ -198,11 +203,11 @@ func (p *past) AnyClue(values []transcript.Key) (bool, error) {
 		return false, err
 	}
 	for some := range slices.Chunk(values, anyClues) {
-		args := make([]any, anyClues, anyClues+1) // NULL is like nothing
+		args := make([]any, 0, anyClues+1)
 		for i := range some {
-			args[i] = some[i][:]
+			args = append(args, some[i][:])
 		}
-		if any, err := p.exists(selectAnyClue, append(args, p.before)...); any || err != nil {
+		if any, err := p.exists(selectAnyClue[len(some)-1], append(args, p.before)...); any || err != nil {
 			return any, err
 		}
 	}

@@ -61,6 +61,7 @@ func (t *tx) updateDerived(n int64, e *transcript.Exchange) error {
 	for _, name := range columnNames(derivedColumns) {
 		values = append(values, row[slices.Index(all, name)])
 	}
+	t.w.last.drop(n)
 	_, err = t.st.exec(updateDerived, append(values, n)...)
 	return err
 }

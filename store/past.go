@@ -16,6 +16,7 @@ import (
 type past struct {
 	reader
 	lookup *lookup
+	last   *lastRows // of a transaction
 	before int64
 	usable func() error // of a transaction: it is not over
 }
@@ -115,11 +116,18 @@ func (p *past) find(kind byte, value []byte, limit int, is func(*transcript.Exch
 	}
 	var list []*transcript.Exchange
 	err := p.lookup.walk(p.lookup.key(kind, value), p.before, limit, func(n int64) (bool, error) {
-		found, err := p.exchanges(context.Background(), selectListed+"WHERE e.n = ?", n)
-		if err == nil && len(found) == 1 && is(found[0]) {
-			list = append(list, found[0])
+		e, known := p.last.find(n)
+		if !known {
+			found, err := p.exchanges(context.Background(), selectListed+"WHERE e.n = ?", n)
+			if err != nil || len(found) == 0 {
+				return false, err
+			}
+			e = found[0]
 		}
-		return len(list) == limit, err
+		if is(e) {
+			list = append(list, e)
+		}
+		return len(list) == limit, nil
 	})
 	return list, err
 }

@@ -43,6 +43,7 @@ func (t *tx) removeExchange(n int64) (from member, known bool, err error) {
 	if err := errors.Join(t.removeCalls(id), t.removeTakeStep(id)); err != nil {
 		return from, false, err
 	}
+	t.w.last.drop(n)
 	for _, query := range []string{
 		"DELETE FROM result WHERE exchange = ?",
 		"DELETE FROM exchange WHERE id = ?",

@@ -83,6 +83,7 @@ func (t *tx) PutExchange(e *transcript.Exchange) error {
 		t.stored = map[string]int64{}
 	}
 	t.stored[e.ID], t.latest = e.N, e.ID
+	t.w.last.put(e)
 	for _, k := range t.w.lookup.ofExchange(e) {
 		t.w.lookup.add(k.key, e.N)
 	}

@@ -101,6 +101,14 @@ func packTime(t time.Time) any {
 	return t.UnixNano()
 }
 
+// storedTime is a time as it comes back.
+func storedTime(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return time.Unix(0, t.UnixNano()).UTC()
+}
+
 func unpackTime(v *int64) time.Time {
 	if v == nil {
 		return time.Time{}

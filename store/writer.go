@@ -28,6 +28,7 @@ type writer struct {
 	known   *known
 	recent  *recent
 	open    openCalls
+	last    lastRows
 	headers *headerSets
 	models  map[modelKey]int64
 	takes   map[int64]storedTake // that go on
@@ -96,7 +97,7 @@ func (w *writer) update(ctx context.Context, f func(*tx) error) error {
 	if err := w.load(); err != nil {
 		return err
 	}
-	t := &tx{w: w, past: past{reader: reader{st: w.st, headers: w.headers, limits: usualLimits()}, lookup: w.lookup, before: noBound}}
+	t := &tx{w: w, past: past{reader: reader{st: w.st, headers: w.headers, limits: usualLimits()}, lookup: w.lookup, last: &w.last, before: noBound}}
 	t.pack, t.beginning, t.usable = t.findPack, t.findPack, t.open
 	err := f(t)
 	t.done = true
@@ -138,6 +139,7 @@ func (w *writer) load() error {
 		}
 		w.state, w.version, w.stale = s, version, false
 		w.open.forget() // they may have results by now
+		w.last.forget()
 		clear(w.takes)
 	}
 	w.state.changed = false
@@ -173,6 +175,7 @@ func (w *writer) forget() {
 	w.known.forget()
 	w.recent.forget()
 	w.open.forget()
+	w.last.forget()
 	w.headers.forget()
 	clear(w.models)
 	clear(w.takes)

@@ -88,6 +88,17 @@ func (c *Compared) leaves(first *Side, o DiffOptions) {
 	if a.B != nil {
 		c.LeftAt.Step, c.LeftAt.Now = a.B.Step, gistOf(a.B)
 	}
+	if l := c.LeftAt; l.Was == l.Now && a.A != nil && a.B != nil && a.Result != nil {
+		l.Was, l.Now = gistOfResult(a.A), gistOfResult(a.B)
+	}
+}
+
+// gistOfResult is what came of a call, in short.
+func gistOfResult(r *ActRef) string {
+	if r.Result == nil {
+		return r.Item.Name + " → no result"
+	}
+	return r.Item.Name + " → " + r.Result.Text
 }
 
 // gistOf is what an act says in short: a call by name and arguments, else the

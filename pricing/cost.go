@@ -143,6 +143,25 @@ func (t *Total) Add(u Use, c Cost) {
 	t.LowerBound = t.LowerBound || c.LowerBound
 }
 
+// Join adds what another one adds up.
+func (t *Total) Join(o *Total) {
+	t.LowerBound = t.LowerBound || o.LowerBound
+	t.Unpriced += o.Unpriced
+	t.UnpricedTokens += o.UnpricedTokens
+	if o.known != nil {
+		if t.known == nil {
+			t.known = new(big.Rat)
+		}
+		t.known.Add(t.known, o.known)
+	}
+	for _, of := range []struct{ to, from *map[string]bool }{{&t.models, &o.models}, {&t.hosts, &o.hosts}} {
+		if *of.to == nil && *of.from != nil {
+			*of.to = map[string]bool{}
+		}
+		maps.Copy(*of.to, *of.from)
+	}
+}
+
 // USD gives the sum of what is known, nil if nothing is.
 func (t *Total) USD() *big.Rat { return t.known }
 

@@ -18,6 +18,7 @@ type Stats struct {
 	Tools  []ToolStats  `json:"tools"`
 	Runs   []ModelStats `json:"runs"`
 	Days   []ModelStats `json:"days"` // by the day that they began, in UTC, the oldest first
+	Over   *StatsOver   `json:"over"`
 	Total  ModelStats   `json:"total"`
 	// Damaged is how many exchanges cannot be read: they are left out.
 	Damaged int `json:"damaged"`
@@ -27,6 +28,7 @@ type Stats struct {
 type ModelStats struct {
 	Name        string   `json:"name"` // of the model, r12 of a run, 2026-03-01 of a day
 	Exchanges   int      `json:"exchanges"`
+	Counted     int      `json:"counted"` // of them, whose tokens are known
 	Failed      int      `json:"failed"`
 	Calls       int      `json:"calls"`
 	InputTotal  int64    `json:"input_total"`
@@ -59,7 +61,7 @@ type ToolStats struct {
 
 // NewStats adds up the exchanges of a filter.
 func NewStats(ctx context.Context, r transcript.Reader, f transcript.Filter, prices *pricing.Table) (*Stats, error) {
-	g := gathering{prices: prices, models: map[string]*ModelStats{}, days: map[string]*ModelStats{}, runs: map[string]*ModelStats{}, tools: map[string]*ToolStats{}, again: map[string]bool{}, counted: map[string][]*ModelStats{}}
+	g := gathering{prices: prices, models: map[string]*ModelStats{}, days: map[string]*ModelStats{}, over: overTime{}, runs: map[string]*ModelStats{}, tools: map[string]*ToolStats{}, again: map[string]bool{}, counted: map[string][]*ModelStats{}}
 	taken, err := takenBy(ctx, r)
 	if err != nil {
 		return nil, err
@@ -92,7 +94,7 @@ func NewStats(ctx context.Context, r transcript.Reader, f transcript.Filter, pri
 	if err := g.calls(ctx, r, ids); err != nil {
 		return nil, err
 	}
-	s := &Stats{Models: g.list(g.models), Days: g.list(g.days), Runs: []ModelStats{}, Tools: []ToolStats{}, Damaged: damaged.count}
+	s := &Stats{Models: g.list(g.models), Days: g.list(g.days), Over: g.over.finish(), Runs: []ModelStats{}, Tools: []ToolStats{}, Damaged: damaged.count}
 	for id, of := range g.runs {
 		run, err := r.Run(ctx, id)
 		if err != nil && ignoreLost(err) != nil {
@@ -120,6 +122,7 @@ func NewStats(ctx context.Context, r transcript.Reader, f transcript.Filter, pri
 type gathering struct {
 	prices             *pricing.Table
 	models, runs, days map[string]*ModelStats
+	over               overTime
 	tools              map[string]*ToolStats
 	all                ModelStats
 	again              map[string]bool          // exchanges that further attempts came after
@@ -141,6 +144,7 @@ func (g *gathering) exchange(e *transcript.Exchange) {
 	}
 	day := e.StartedAt.UTC().Format(time.DateOnly)
 	counted = append(counted, of(g.days, day, func() *ModelStats { return &ModelStats{Name: day} }))
+	counted = append(counted, g.over.at(e))
 	if e.Link.Run != "" {
 		counted = append(counted, of(g.runs, e.Link.Run, func() *ModelStats { return &ModelStats{} }))
 	}
@@ -160,6 +164,7 @@ func (m *ModelStats) add(e *transcript.Exchange, cost pricing.Cost) {
 		m.Failed++
 	}
 	if u := e.Usage; u != nil {
+		m.Counted++
 		m.InputTotal += u.InputTotal
 		m.CacheRead += u.CacheRead
 		m.CacheWrite += u.CacheWrite

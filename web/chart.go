@@ -2,6 +2,7 @@ package web
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/retake-debugger/retake/view"
 )
@@ -10,6 +11,9 @@ import (
 type chart struct {
 	Title  string
 	Most   string // the highest value, in words
+	None   string // what is said if there is none
+	From   string // when the first bar begins
+	To     string // when the last one does
 	Width  float64
 	Height float64
 	Bars   []bar
@@ -25,54 +29,74 @@ type bar struct {
 const (
 	chartWidth  = 600.0
 	chartHeight = 56.0
+	fewestBars  = 12 // that there is room for: a single one does not fill the chart
 )
 
-// dayCharts draws what the days came to.
-func dayCharts(days []view.ModelStats) []chart {
-	if len(days) < 2 {
+// chartsOver draws what exchanges came to over time.
+func chartsOver(over *view.StatsOver, name func(time.Time) string) []chart {
+	if len(over.Times) == 0 {
 		return nil
 	}
-	tokens := newChart("tokens in by day", days, func(m *view.ModelStats) (float64, string) {
-		return float64(m.InputTotal), compact(m.InputTotal)
-	})
-	cost := newChart("cost by day", days, func(m *view.ModelStats) (float64, string) {
-		if m.CostUSD == nil {
-			return 0, "?"
-		}
-		usd, err := strconv.ParseFloat(*m.CostUSD, 64) // a height, no amount
-		if err != nil {
-			return 0, "?"
-		}
-		return usd, dollars(m.CostUSD, m.LowerBound)
-	})
-	latency := newChart("median duration by day", days, func(m *view.ModelStats) (float64, string) {
-		if m.P50 == nil {
-			return 0, ""
-		}
-		return *m.P50, duration(m.P50)
-	})
-	failed := newChart("failed by day", days, func(m *view.ModelStats) (float64, string) {
-		return float64(m.Failed), count(int64(m.Failed))
-	})
-	return []chart{tokens, cost, latency, failed}
+	draw := func(what string, of func(*view.StatsAt) (float64, string)) chart {
+		return newChart(what, over.Times, name, of)
+	}
+	return []chart{
+		draw("exchanges", func(m *view.StatsAt) (float64, string) {
+			return float64(m.Exchanges), count(int64(m.Exchanges))
+		}),
+		draw("failed", func(m *view.StatsAt) (float64, string) { return float64(m.Failed), count(int64(m.Failed)) }),
+		draw("tokens in", func(m *view.StatsAt) (float64, string) { return float64(m.InputTotal), compact(m.InputTotal) }),
+		draw("tokens out", func(m *view.StatsAt) (float64, string) { return float64(m.Output), compact(m.Output) }),
+		draw("cost", func(m *view.StatsAt) (float64, string) { return height(m.CostUSD), dollars(m.CostUSD, m.LowerBound) }),
+		draw("duration, median", func(m *view.StatsAt) (float64, string) { return known(m.P50), duration(m.P50) }),
+		draw("duration, 95th percentile", func(m *view.StatsAt) (float64, string) { return known(m.P95), duration(m.P95) }),
+		draw("first token, median", func(m *view.StatsAt) (float64, string) { return known(m.TTFT50), duration(m.TTFT50) }),
+	}
 }
 
-func newChart(title string, days []view.ModelStats, of func(*view.ModelStats) (float64, string)) chart {
-	c := chart{Title: title, Width: chartWidth, Height: chartHeight}
+func known(v *float64) float64 {
+	if v == nil {
+		return 0
+	}
+	return *v
+}
+
+// height is an amount as a length, 0 if it is not known.
+func height(usd *string) float64 {
+	if usd == nil {
+		return 0
+	}
+	v, err := strconv.ParseFloat(*usd, 64)
+	if err != nil {
+		return 0
+	}
+	return v
+}
+
+func newChart(title string, times []view.StatsAt, name func(time.Time) string, of func(*view.StatsAt) (float64, string)) chart {
+	c := chart{Title: title, Width: chartWidth, Height: chartHeight, From: name(times[0].From), To: name(times[len(times)-1].From)}
+	if len(times) < fewestBars && c.From != c.To {
+		c.From, c.To = c.From+" – "+c.To, ""
+	}
 	highest := 0.0
-	for i := range days {
-		if v, words := of(&days[i]); v > highest {
+	c.None = "not known"
+	for i := range times {
+		v, words := of(&times[i])
+		if v > highest {
 			highest, c.Most = v, words
 		}
-	}
-	w := chartWidth / float64(len(days))
-	for i := range days {
-		v, words := of(&days[i])
-		h := 0.0
-		if highest > 0 {
-			h = v / highest * chartHeight
+		if words != "" && words != "?" {
+			c.None = "none"
 		}
-		c.Bars = append(c.Bars, bar{X: float64(i) * w, Y: chartHeight - h, W: max(w-1, 0.5), H: h, Title: days[i].Name + ": " + words})
+	}
+	w := chartWidth / float64(max(len(times), fewestBars))
+	for i := range times {
+		v, words := of(&times[i])
+		if v == 0 || highest == 0 {
+			continue
+		}
+		h := max(v/highest*chartHeight, 1)
+		c.Bars = append(c.Bars, bar{X: float64(i) * w, Y: chartHeight - h, W: max(w-1, 0.5), H: h, Title: name(times[i].From) + ": " + words})
 	}
 	return c
 }

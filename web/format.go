@@ -94,6 +94,15 @@ func (s *server) clock(t time.Time) string {
 	return t.Format("2 Jan 2006")
 }
 
+// clockOf gives how the beginnings of stretches of such a length are written.
+func (s *server) clockOf(length time.Duration) func(time.Time) string {
+	layout := "2 Jan 15:04"
+	if length >= 24*time.Hour {
+		return func(t time.Time) string { return t.UTC().Format("2 Jan 2006") }
+	}
+	return func(t time.Time) string { return t.In(s.now().Location()).Format(layout) }
+}
+
 func (s *server) fullTime(t time.Time) string {
 	return t.In(s.now().Location()).Format("2006-01-02 15:04:05.000 -07:00")
 }

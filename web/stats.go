@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"net/url"
 
 	"github.com/gin-gonic/gin"
 
@@ -19,8 +20,9 @@ const (
 type statsPage struct {
 	layout
 	S        *view.Stats
-	Whole    bool // nothing is left out
-	All      bool // all were asked for
+	Whole    bool   // nothing is left out
+	All      bool   // all were asked for
+	Model    string // whose name they hold, "" for all
 	Charts   []chart
 	Models   []statRow // and all together
 	Runs     []statRow // the latest
@@ -63,11 +65,11 @@ func (s *server) stats(c *gin.Context) {
 	p.Whole = p.All || v.Total.Exchanges < statsOver
 	all := v.Total
 	all.Name = "all"
-	p.Models, p.Days = statRows(append(v.Models, all), nowhere), statRows(v.Days, nowhere)
+	p.Models = append(statRows(v.Models, func(name string) string { return "/stats?" + url.Values{"model": {name}}.Encode() }), statRow{ModelStats: all})
+	p.Days = statRows(v.Days[max(len(v.Days)-daysShown, 0):], nowhere)
 	p.Runs = statRows(v.Runs[max(len(v.Runs)-runsShown, 0):], func(name string) string { return "/" + name })
 	p.RunsMore = len(v.Runs) - len(p.Runs)
-	days := v.Days[max(len(v.Days)-daysShown, 0):]
-	p.Charts = dayCharts(days)
+	p.Charts, p.Model = chartsOver(v.Over, s.clockOf(v.Over.Length)), c.Query("model")
 	s.show(c, http.StatusOK, "stats-page", p)
 }
 

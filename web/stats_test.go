@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
@@ -22,6 +23,37 @@ func TestStats_AddsUpByModelToolAndDay(t *testing.T) {
 	wantText(t, open(t, web.New(options(openStore(t, nil))), "/stats"), "Nothing is recorded yet")
 	for _, bad := range markup(open(t, web.New(options(sampleStore(t))), "/stats")) {
 		t.Error(bad)
+	}
+}
+
+func TestStats_AreDrawnOverTimeAndByModel(t *testing.T) {
+	captures := runCaptures()
+	for i, c := range captures { // the first a day before the others
+		if i > 0 {
+			c.StartedAt, c.EndedAt = c.StartedAt.Add(24*time.Hour), c.EndedAt.Add(24*time.Hour)
+		}
+	}
+	h := web.New(options(openStore(t, captures)))
+	p := open(t, h, "/stats")
+	wantText(t, p, "Over time by hour", "exchanges at most 6", "tokens in at most", "cost not known", "duration, median at most 2.90 s", "first token, median not known")
+	var s view.Stats
+	if err := json.Unmarshal(ask(h, "GET", "/api/stats").Body.Bytes(), &s); err != nil || s.Over.Every != "hour" || len(s.Over.Times) != 25 || s.Over.Times[0].Exchanges != 1 || s.Over.Times[1].Exchanges != 0 || s.Over.Times[24].Exchanges != 6 {
+		t.Errorf("over time %+v, %v", s.Over, err)
+	}
+	model := p.all(func(n *node) bool { return n.Data == "a" && strings.HasPrefix(attr(n, "href"), "/stats?model=") })[0]
+	one := open(t, h, model.attr("href"))
+	wantText(t, one, "claude-opus-5-5", "all models", "By tool")
+	wantText(t, open(t, h, "/stats?model=nobody"), "No model's name holds nobody", "Add up all models")
+}
+
+// A provider that tells no usage has not used nothing.
+func TestStats_UsageThatNobodyToldIsNotZero(t *testing.T) {
+	c := capture(1, "/v1/chat/completions", 200, `{"model":"quiet","messages":[{"role":"user","content":"Hi"}]}`,
+		`{"id":"c","object":"chat.completion","model":"quiet","choices":[{"index":0,"message":{"role":"assistant","content":"Hi."},"finish_reason":"stop"}]}`)
+	p := open(t, web.New(options(openStore(t, []*transcript.Capture{c}))), "/stats")
+	row := p.all(func(n *node) bool { return n.Data == "tr" && strings.Contains(page{n}.text(), "quiet") })[0]
+	if got := spaced(row); got != "quiet 1 – 0 ? ? ? 2.90 s 2.90 s" {
+		t.Errorf("row %q", got)
 	}
 }
 

@@ -172,11 +172,11 @@ func cut(e *transcript.Exchange, body []byte, plain bool) bool {
 }
 
 // SendTo sends the request to another server: scheme and host are those of
-// base, the path stays.
+// base, the path stays. ErrUpstream if base is no absolute URL.
 func (r *Request) SendTo(base string) error {
 	b, err := url.Parse(base)
 	if err != nil || b.Host == "" {
-		return fmt.Errorf("parse upstream %q: not an absolute URL", base)
+		return fmt.Errorf("parse upstream %q: %w", base, ErrUpstream)
 	}
 	u, err := url.Parse(r.URL)
 	if err != nil {

@@ -52,7 +52,9 @@ type replayPage struct {
 	Results  []resultField
 	Earlier  int // results that are not on the page
 	Mode     string
-	Takes    int // of each arm, of a sample
+	Takes    int    // of each arm, of a sample
+	Models   string // that a sample compares: MODEL or MODEL@PROVIDER, one a line
+	To       string // the dialect that its requests are sent in, "" for the recorded one
 	Looking  looking
 	How      howPlayed
 	Wrong    string

@@ -106,6 +106,11 @@ func (p *replayPage) readMode(c *gin.Context) {
 	if n, err := strconv.Atoi(c.PostForm("takes")); err == nil {
 		p.Takes = min(max(n, 1), mostSampled)
 	}
+	p.Models = strings.ReplaceAll(c.PostForm("models"), "\r\n", "\n")
+	switch to := c.PostForm("to"); transcript.Dialect(to) {
+	case transcript.Chat, transcript.Responses, transcript.Messages:
+		p.To = to
+	}
 	p.Looking.read(c)
 	if wrong := p.How.read(c); wrong != "" {
 		p.Wrong = wrong

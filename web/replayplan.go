@@ -33,11 +33,6 @@ type replayPlan struct {
 	Changed        bool   // it says otherwise than the plan that was to be sent
 }
 
-type plannedArm struct {
-	Name string
-	N    int
-}
-
 // plannedEdit is one change, as it would be sent.
 type plannedEdit struct {
 	Op, CallID, At string
@@ -99,44 +94,17 @@ func (s *server) prepare(ctx context.Context, p *replayPage, e *transcript.Excha
 		return nil, err
 	}
 	if p.Mode == modeSample {
-		err = s.prepareArms(ctx, p, ready, e, edits)
+		err = s.prepareArms(ctx, p, ready, edits)
 	}
 	return ready, err
 }
 
-// prepareArms makes the arms of a sample: the edited request, and the one as it was
-// recorded.
-func (s *server) prepareArms(ctx context.Context, p *replayPage, ready *prepared, e *transcript.Exchange, edits []transcript.Edit) error {
-	if len(edits) == 0 {
-		return errors.New("nothing is changed: a sample holds an edit against the recorded request, so change something first")
-	}
-	recorded, err := replay.RecordedAnswer(ctx, s.reader, e)
-	if err != nil {
-		return err
-	}
-	if ready.look, err = p.Looking.look(recorded); err != nil {
-		return err
-	}
-	ready.mode, ready.takes = ready.look.Mode, p.Takes
-	for _, arm := range []struct {
-		name  string
-		edits []transcript.Edit
-	}{{"edited", edits}, {"control", nil}} {
-		req, err := replay.Prepare(ctx, s.reader, e, arm.edits)
-		if err == nil && ready.req.Held { // the control has to differ in the edit alone
-			err = req.Whole(ctx, s.reader)
-		}
-		if err != nil {
-			return err
-		}
-		ready.arms = append(ready.arms, replay.Arm{Name: arm.name, Request: req, Options: ready.options()})
-	}
-	return nil
-}
-
 // requests are all that are sent first.
 func (r *prepared) requests() []*replay.Request {
-	list := []*replay.Request{r.req}
+	if r.arms == nil {
+		return []*replay.Request{r.req}
+	}
+	var list []*replay.Request
 	for i := range r.arms {
 		list = append(list, r.arms[i].Request)
 	}
@@ -167,17 +135,16 @@ func (s *server) plan(p *replayPage, ready *prepared) (*replayPlan, error) {
 	if !req.Held {
 		plan.Besides = besides(b, req)
 	}
-	for i := range ready.arms {
-		plan.Arms = append(plan.Arms, plannedArm{ready.arms[i].Name, ready.takes})
-	}
 	plan.Looks = ready.look.Name
 	plan.Estimate = ready.estimate(s.prices)
 	if usd := plan.Estimate.USD; usd != nil {
 		plan.CostUSD = "$" + pricing.Rounded(usd)
-	} else if p.How.limits.Cost != nil && !req.Local() {
+	} else if p.How.limits.Cost != nil && slices.ContainsFunc(ready.requests(), func(r *replay.Request) bool { return !r.Local() }) {
 		return nil, errNoPrice
 	}
-	_, plan.Variable, plan.NoKey = s.keyOf(req)
+	if plan.Arms, plan.NoKey = s.planArms(ready); plan.Arms == nil {
+		_, plan.Variable, plan.NoKey = s.keyOf(req)
+	}
 	return plan, nil
 }
 

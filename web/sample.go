@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -27,6 +28,9 @@ type samplePage struct {
 	Rows  []outcomeRow
 	More  int // outcomes that are not listed
 	Found []replay.Comparison
+	// Against holds what is looked for in each of several arms against the first.
+	Against []replay.Comparison
+	Lossy   bool // arms were sent in other dialects, or something could not be carried
 }
 
 // groupPage is what pages of several takes have in common.
@@ -167,8 +171,15 @@ func (p *groupPage) readTakes(ctx context.Context, r transcript.Reader, origin s
 		q["ref"] = append(q["ref"], a.Refs...)
 	}
 	p.Export = "/export?" + q.Encode()
-	if len(p.Takes) == 2 {
-		p.Compare = compareURL(p.Takes[1].Refs[0], p.Takes[0].Refs[0])
+	if len(p.Takes) > 1 {
+		var firsts []string
+		for _, a := range p.Takes {
+			firsts = append(firsts, a.Refs[0])
+		}
+		if len(firsts) == 2 { // the control comes last
+			slices.Reverse(firsts)
+		}
+		p.Compare = compareURL(firsts...)
 	}
 	return origin, nil
 }
@@ -195,6 +206,13 @@ func (p *samplePage) report() {
 	}
 	p.More = max(len(p.Rows)-outcomesShown, 0)
 	p.Rows = p.Rows[:len(p.Rows)-p.More]
+	for i := range p.S.Arms {
+		p.Lossy = p.Lossy || len(p.S.Arms[i].Losses) > 0 || p.S.Arms[i].Dialect != p.S.Arms[0].Dialect
+	}
+	if len(p.S.Arms) > 2 {
+		p.Against = p.S.Secondary
+		return
+	}
 	for _, c := range p.S.Secondary {
 		if c.PValue <= 0.05 {
 			p.Found = append(p.Found, c)

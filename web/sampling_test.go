@@ -64,7 +64,7 @@ func TestSample_HoldsTheEditAgainstTheRecordedRequest(t *testing.T) {
 	form.Set("id.0", callOf(t, db, e))
 	form.Set("result.0", "very cold "+payload)
 	plan := parse(t, post(h, path, form).Body.String())
-	wantText(t, plan.id("plan"), "Looking whether the final text matches very cold", "4 takes edited", "4 takes control", "very cold "+payload)
+	wantText(t, plan.id("plan"), "Looking whether the final text matches very cold", "edited 4 takes", "control 4 takes, as it was recorded", "very cold "+payload)
 	w := confirm(t, h, path, form)
 	to := w.Header().Get("Location")
 	if w.Code != http.StatusSeeOther || !strings.HasPrefix(to, "/samples/") {

@@ -109,7 +109,7 @@ func (f *editFlags) byPointer() ([]transcript.Edit, error) {
 func (f *editFlags) byName() ([]transcript.Edit, error) {
 	var edits []transcript.Edit
 	if len(f.models) == 1 { // several are arms of a comparison
-		model, _ := modelAt(f.models[0])
+		model, _ := replay.ModelAt(f.models[0])
 		edits = append(edits, transcript.Edit{Op: transcript.SetModel, Text: model})
 	}
 	for _, s := range f.params {

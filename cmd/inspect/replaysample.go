@@ -158,7 +158,7 @@ func (s *sampling) prepareArms(r transcript.Reader) error {
 	if err != nil {
 		return err
 	}
-	add := func(name string, edits []transcript.Edit, later []transcript.Edit, to target) error {
+	add := func(name string, edits []transcript.Edit, later []transcript.Edit, to replay.Target) error {
 		req, err := replay.Prepare(s.ctx, r, s.req.Origin, edits)
 		if err != nil {
 			return err
@@ -168,7 +168,7 @@ func (s *sampling) prepareArms(r transcript.Reader) error {
 				return err
 			}
 		}
-		losses, err := to.aim(s.ctx, r, req)
+		losses, err := aim(s.ctx, r, &to, req)
 		if err != nil {
 			return err
 		}
@@ -182,16 +182,16 @@ func (s *sampling) prepareArms(r transcript.Reader) error {
 	}
 	if len(targets) > 1 {
 		for _, t := range targets {
-			edits := append(slices.Clone(s.now), transcript.Edit{Op: transcript.SetModel, Text: t.model})
-			if err := add(t.name(), edits, s.later, t); err != nil {
-				return fmt.Errorf("%s: %w", t.name(), err)
+			edits := append(slices.Clone(s.now), transcript.Edit{Op: transcript.SetModel, Text: t.Model})
+			if err := add(t.Name(), edits, s.later, t); err != nil {
+				return fmt.Errorf("%s: %w", t.Name(), err)
 			}
 		}
 		return nil
 	}
 	// A server that stands in for the recorded one does so for the control, too.
-	control := target{upstream: s.f.upstream}
-	if targets[0].model = ""; len(s.now)+len(s.later) > 0 || targets[0] != control {
+	control := replay.Target{Upstream: s.f.upstream}
+	if targets[0].Model = ""; len(s.now)+len(s.later) > 0 || targets[0] != control {
 		if err := add("edited", s.now, s.later, targets[0]); err != nil {
 			return err
 		}

@@ -107,6 +107,6 @@ func TestBrowser_SeveralModelsAreCompared(t *testing.T) {
 	if n := eval[int](b, `document.querySelectorAll(".arms tbody tr").length`); n != 3 {
 		t.Errorf("%d arms are reported", n)
 	}
-	b.do(chromedp.KeyEvent("v"), chromedp.WaitReady(chromedp.CSS(".matrix")))
+	b.do(chromedp.WaitReady(chromedp.CSS("#tabs [data-key=v]")), chromedp.KeyEvent("v"), chromedp.WaitReady(chromedp.CSS(".matrix")))
 	b.quiet()
 }

@@ -159,7 +159,7 @@ func (s *server) export(c *gin.Context, p *exportPage, list []files.Chosen) {
 	}
 	n := slices.IndexFunc(forms, func(f files.Form) bool { return f.Name == p.Chosen })
 	if n < 0 {
-		s.fail(c, http.StatusBadRequest, "There is no such form to export.")
+		s.fail(c, http.StatusBadRequest, "There is no form "+oneLine(p.Chosen, 40)+" to export. Choose one on the page without it.")
 		return
 	}
 	x, err := s.newExport(c.Request.Context(), p, &forms[n], list)

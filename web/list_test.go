@@ -165,3 +165,25 @@ func TestList_RunsHaveTimelines(t *testing.T) {
 		t.Error("the failed step is not marked")
 	}
 }
+
+// An error says what is not there, and where to go on.
+func TestErrors_SayWhatToDoNext(t *testing.T) {
+	h := web.New(options(runStore(t)))
+	for target, want := range map[string]string{
+		"/nowhere": "There is no such page.", "/r/999": "There is no run r999 here.", "/r/9999": "There is no run r9999 here.", "/x/9999": "There is no exchange x9999 here.",
+		"/x/abcd1234": "There is no exchange with abcd1234 in its id here.", "/r/abcd1234": "There is no run with abcd1234 in its id here.", "/t/77": "There is no replay t77 here.", "/r/1?agent=99": "r1 has no agent a99.",
+		"/tools?name=nothing": "No recorded answer called a tool of that name.",
+	} {
+		w := ask(h, "GET", target)
+		p := parse(t, w.Body.String())
+		if w.Code != http.StatusNotFound {
+			t.Errorf("%s: status %d", target, w.Code)
+		}
+		wantText(t, p, "Not found", want, "found by search", "Runs Exchanges Search Tools Stats")
+	}
+	for _, target := range []string{"/r/1?from=9999", "/r/1?from=-5", "/r/1?agent=-1"} {
+		if n := len(open(t, h, target).class("step")); n == 0 {
+			t.Errorf("%s shows no step", target)
+		}
+	}
+}

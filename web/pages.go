@@ -69,7 +69,16 @@ func (s *server) fail(c *gin.Context, status int, message string) {
 		s.json(c, status, map[string]string{"error": message})
 		return
 	}
-	s.show(c, status, "error", errorPage{layout{Title: http.StatusText(status)}, status, message})
+	s.show(c, status, "error", errorPage{layout{Title: titleOf(status)}, status, message})
+}
+
+// titleOf names a status as a heading: "Not found".
+func titleOf(status int) string {
+	text := strings.ToLower(http.StatusText(status))
+	if text == "" {
+		return "Failed"
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
 }
 
 // failed answers with what went wrong while reading.

@@ -24,6 +24,14 @@ func isIDPart(ref string) bool {
 	return len(ref) >= 4 && len(ref) <= 36 && strings.Trim(ref, "0123456789abcdef-") == ""
 }
 
+// named is a reference that may be a number or a part of an id, for a sentence.
+func named(letter, ref string) string {
+	if strings.Trim(ref, "0123456789") == "" {
+		return letter + ref
+	}
+	return "with " + ref + " in its id"
+}
+
 // find gives the exchange of a reference: 12, x12, last (also as the commands
 // write it, x:last) or a unique part of an id. Anything else is refused before
 // the store is asked.
@@ -48,7 +56,7 @@ func (s *server) find(ctx context.Context, ref string) (*transcript.Exchange, er
 		return nil, &missingError{http.StatusNotFound, "Several exchanges have that in their id. Give a longer part of it."}
 	}
 	if len(ids) == 0 {
-		return nil, &missingError{http.StatusNotFound, "No exchange has that in its id."}
+		return nil, &missingError{http.StatusNotFound, "There is no exchange " + named("x", ref) + " here."}
 	}
 	e, err := s.reader.Exchange(ctx, ids[0])
 	return e, missing(err, "That exchange is gone.")
@@ -76,8 +84,11 @@ func (s *server) findRun(ctx context.Context, ref string) (*transcript.Run, erro
 	if err != nil {
 		return nil, err
 	}
-	if len(ids) != 1 {
-		return nil, &missingError{http.StatusNotFound, "There is not exactly one run with that in its id."}
+	if len(ids) > 1 {
+		return nil, &missingError{http.StatusNotFound, "Several runs have that in their id. Give a longer part of it."}
+	}
+	if len(ids) == 0 {
+		return nil, &missingError{http.StatusNotFound, "There is no run " + named("r", ref) + " here."}
 	}
 	run, err := s.reader.Run(ctx, ids[0])
 	return run, missing(err, "That run is gone.")

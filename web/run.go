@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -142,6 +143,10 @@ func (s *server) run(c *gin.Context) {
 	}
 	agent, _ := strconv.Atoi(c.Query("agent"))
 	from, _ := strconv.Atoi(c.Query("from"))
+	if agent > len(v.Agents) {
+		s.fail(c, http.StatusNotFound, fmt.Sprintf("%s has no agent a%d.", v.Ref(), agent))
+		return
+	}
 	p.choose(agent, from)
 	if err := p.judge(ctx, s); err != nil {
 		s.failed(c, err)
@@ -233,6 +238,13 @@ func (p *runPage) choose(agent, from int) {
 		p.agents, p.about = p.Run.Agents[agent-1:agent], agent
 	} else {
 		p.agents = append(p.agents, p.Run.Loose()...)
+	}
+	all := 0
+	for _, a := range p.agents {
+		all += len(a.Steps)
+	}
+	if from >= all {
+		from = max(0, (all-1)/stepsShown*stepsShown) // its last page
 	}
 	skip, left, total := max(from, 0), stepsShown, 0
 	if skip > 0 {

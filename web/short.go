@@ -15,7 +15,7 @@ import (
 var shortForm = regexp.MustCompile(`^(x[0-9]{1,18}|x:last(~[0-9]{1,9})?|t[0-9]{1,18}|(r[0-9]{1,18}|last(~[0-9]{1,9})?)(/a[0-9]{1,9})?(\.[0-9]{1,9})?)$`)
 
 // subpage is a page of a reference as the commands write it.
-var subpage = regexp.MustCompile(`^/([rx])([0-9]{1,18})/(calls|export|link|replay|time|wire)$`)
+var subpage = regexp.MustCompile(`^/([rx])([0-9]{1,18})/(calls|export|findings|link|minimise|replay|time|wire)$`)
 
 // short leads from a reference as the commands write it to its page: /r1, /r1.2,
 // /r1/a2, /x:last, /x1/link.

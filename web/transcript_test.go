@@ -109,8 +109,8 @@ func TestTranscript_References(t *testing.T) {
 	}
 	wantText(t, open(t, h, "/x/last").one(t, "steps"), "x10")
 	for ref, why := range map[string]string{
-		"x99": "There is no exchange x99 here.", "99": "There is no exchange x99 here.", "0196f0aa": "Several exchanges", "ffffffff": "No exchange has that",
-		"hello": "no reference", "-1": "no reference", "x0": "no reference", "99999999999999999999": "No exchange has that", "%00": "no reference",
+		"x99": "There is no exchange x99 here.", "99": "There is no exchange x99 here.", "0196f0aa": "Several exchanges", "ffffffff": "There is no exchange with ffffffff in its id here.",
+		"hello": "no reference", "-1": "no reference", "x0": "no reference", "99999999999999999999": "There is no exchange x99999999999999999999 here.", "%00": "no reference",
 	} {
 		w := ask(h, "GET", "/x/"+ref)
 		if w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), why) {

@@ -19,26 +19,36 @@ func str(v []byte) string {
 // and a surrogate without its other half become U+FFFD.
 func unquote(v []byte) string {
 	s := v[1 : len(v)-1]
-	if bytes.IndexByte(s, '\\') < 0 && utf8.Valid(s) {
+	valid := utf8.Valid(s)
+	if valid && bytes.IndexByte(s, '\\') < 0 {
 		return string(s)
 	}
 	out := make([]byte, 0, len(s))
-	for i := 0; i < len(s); {
-		switch c := s[i]; {
-		case c == '\\' && i+1 < len(s):
-			var n int
-			out, n = appendEscape(out, s[i:])
-			i += n
-		case c < utf8.RuneSelf:
-			out = append(out, c)
-			i++
-		default:
-			r, n := utf8.DecodeRune(s[i:])
-			out = utf8.AppendRune(out, r)
-			i += n
+	for len(s) > 0 {
+		n := bytes.IndexByte(s, '\\')
+		if n < 0 || n == len(s)-1 {
+			n = len(s)
+		}
+		if valid {
+			out = append(out, s[:n]...)
+		} else {
+			out = appendValid(out, s[:n])
+		}
+		if s = s[n:]; len(s) > 0 {
+			out, n = appendEscape(out, s)
+			s = s[n:]
 		}
 	}
 	return string(out)
+}
+
+// appendValid appends what is UTF-8 of a text, U+FFFD for each other byte.
+func appendValid(out, s []byte) []byte {
+	for len(s) > 0 {
+		r, n := utf8.DecodeRune(s)
+		out, s = utf8.AppendRune(out, r), s[n:]
+	}
+	return out
 }
 
 func appendEscape(out, s []byte) ([]byte, int) {

@@ -43,6 +43,12 @@ type canonical struct {
 }
 
 func (c canonical) of(raw []byte) ([]byte, error) {
+	short, long := putAside(raw)
+	out, err := c.whole(short)
+	return long.putBack(out), err
+}
+
+func (c canonical) whole(raw []byte) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var v any

@@ -2,6 +2,7 @@ package view
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"io"
 	"slices"
@@ -14,12 +15,13 @@ import (
 // between elements.
 type pieceKey struct {
 	id      transcript.BodyID
+	more    string // the ids of the further pieces of a long element
 	dialect transcript.Dialect
 	member  array
 }
 
-// piece is one piece of a request: an element of a large array, or what lies
-// between them. Where it is differs from request to request.
+// piece is a part of a request: an element of a large array, which may be several of
+// the pieces that the store keeps, or what lies between elements. Where it is differs from request to request.
 type piece struct {
 	gap    bool
 	opens  array             // of a gap: the array whose elements follow
@@ -46,33 +48,113 @@ func arrayOf(name string) array { return array(max(0, slices.Index(arrays[:], na
 // gap gives a piece that lies between elements; nil if it was not read yet.
 func (q *requests) gap(id transcript.BodyID) *piece { return q.pieces[pieceKey{id: id}] }
 
-// readPiece reads a piece; nil if it is neither an element nor lies between
-// some.
-func (q *requests) readPiece(key pieceKey, first bool) *piece {
-	body, err := q.reader.Body(q.ctx, key.id)
-	if err != nil {
-		return nil
+// keyOf names the element that those pieces are.
+func keyOf(ids []transcript.BodyID, d transcript.Dialect, member array) pieceKey {
+	key := pieceKey{id: ids[0], dialect: d, member: member}
+	if len(ids) > 1 {
+		var more []byte
+		for _, id := range ids[1:] {
+			more = binary.AppendVarint(more, int64(id))
+		}
+		key.more = string(more)
 	}
-	defer body.Close()
+	return key
+}
+
+// next gives what the next pieces of a request are, and how many of them it takes;
+// nil if that is neither an element nor lies between some.
+func (q *requests) next(ids []transcript.BodyID, d transcript.Dialect, member array, first bool) (*piece, int) {
+	if p := q.gap(ids[0]); p != nil || first {
+		if p == nil {
+			return q.readPiece(ids, d, member, first)
+		}
+		return p, 1
+	}
+	if p := q.pieces[keyOf(ids[:1], d, member)]; p != nil {
+		return p, 1
+	}
+	for _, n := range q.long[ids[0]] {
+		if n > len(ids) {
+			continue
+		}
+		if p := q.pieces[keyOf(ids[:n], d, member)]; p != nil {
+			return p, n
+		}
+	}
+	return q.readPiece(ids, d, member, first)
+}
+
+// readPiece reads what begins with the first of those pieces, and says how many of
+// them it is.
+func (q *requests) readPiece(ids []transcript.BodyID, d transcript.Dialect, member array, first bool) (*piece, int) {
 	var read bytes.Buffer
-	if _, err := io.Copy(&read, body); err != nil { // a piece is small enough: the store made it
-		return nil
+	if !q.readBody(ids[0], &read) {
+		return nil, 0
+	}
+	p, n := &piece{}, 1
+	if trimmed := bytes.TrimSpace(read.Bytes()); first || bytes.HasPrefix(trimmed, []byte("]")) {
+		p.gap, p.text, p.opens = true, read.Bytes(), arrayOf(opened(trimmed))
+		q.keep(pieceKey{id: ids[0]}, p, read.Len())
+		return p, 1
+	}
+	var end extent
+	for had := 0; !end.reached(read.Bytes()[had:]); n++ {
+		if had = read.Len(); n == len(ids) || !q.readBody(ids[n], &read) {
+			return nil, 0
+		}
 	}
 	text := read.Bytes()
-	p := &piece{}
-	if trimmed := bytes.TrimSpace(text); first || bytes.HasPrefix(trimmed, []byte("]")) {
-		p.gap, p.text, p.opens = true, text, arrayOf(opened(trimmed))
-		key = pieceKey{id: key.id}
-	} else if p.items = dialect.DecodeElement(key.dialect, "/"+arrays[key.member]+"/0", text); p.items == nil && !isElement(trimmed) {
-		return nil
+	if p.items = dialect.DecodeElement(d, "/"+arrays[member]+"/0", text); p.items == nil && !isElement(bytes.TrimSpace(text)) {
+		return nil, 0
 	}
 	for i := range p.items {
 		if p.items[i].InChain() {
 			p.chain++
 		}
 	}
-	q.keep(key, p, len(text))
-	return p
+	if n > 1 && !slices.Contains(q.long[ids[0]], n) {
+		q.long[ids[0]] = append(q.long[ids[0]], n)
+	}
+	q.keep(keyOf(ids[:n], d, member), p, len(text))
+	return p, n
+}
+
+// readBody adds the bytes of a piece; the store keeps none that is large.
+func (q *requests) readBody(id transcript.BodyID, to *bytes.Buffer) bool {
+	body, err := q.reader.Body(q.ctx, id)
+	if err != nil {
+		return false
+	}
+	defer body.Close()
+	_, err = io.Copy(to, body)
+	return err == nil
+}
+
+// extent finds where a JSON value ends that comes in parts.
+type extent struct {
+	depth   int
+	text    bool // inside a string
+	escaped bool // behind a backslash
+}
+
+// reached tells whether the value ends in the next part. A number or a word may end
+// anywhere.
+func (x *extent) reached(part []byte) bool {
+	for _, c := range part {
+		switch {
+		case x.escaped:
+			x.escaped = false
+		case x.text:
+			x.text, x.escaped = c != '"', c == '\\'
+		case c == '"':
+			x.text = true
+		case c == '{' || c == '[':
+			x.depth++
+		case c == '}' || c == ']':
+			x.depth--
+		}
+	}
+	return x.depth <= 0 && !x.text
 }
 
 func (q *requests) keep(key pieceKey, p *piece, size int) {

@@ -95,6 +95,9 @@ func beginAlike(a, b *request) int {
 		}
 		n++
 	}
+	for n > 0 && (n < a.size() && a.spot(n).part > 0 || n < b.size() && b.spot(n).part > 0) { // within an element
+		n--
+	}
 	return n
 }
 

@@ -18,9 +18,10 @@ type requests struct {
 	ctx    context.Context
 	reader transcript.Reader
 	pieces map[pieceKey]*piece
-	kept   int        // bytes of the items that pieces hold
-	recent []*request // read last, newest last
-	wholes int        // of them, that were read whole
+	long   map[transcript.BodyID][]int // of how many pieces elements are that begin with one
+	kept   int                         // bytes of the items that pieces hold
+	recent []*request                  // read last, newest last
+	wholes int                         // of them, that were read whole
 	set    readSettings
 }
 
@@ -31,7 +32,7 @@ const (
 )
 
 func newRequests(ctx context.Context, r transcript.Reader) requests {
-	return requests{ctx: ctx, reader: r, pieces: map[pieceKey]*piece{}}
+	return requests{ctx: ctx, reader: r, pieces: map[pieceKey]*piece{}, long: map[transcript.BodyID][]int{}}
 }
 
 // gap is a piece that lies between elements.
@@ -46,6 +47,7 @@ type spot struct {
 	member array
 	index  int32
 	chain  int32 // chain items up to its end
+	part   int32 // of an element that is several pieces long: which of them it is, from 0
 }
 
 // trunk holds the pieces that requests begin with alike. It only grows.
@@ -137,31 +139,24 @@ func (q *requests) byPieces(r *request) (ok bool, err error) {
 		return false, nil // reading it whole tells what is wrong
 	}
 	r.own = make([]spot, 0, len(ids))
-	for _, id := range ids {
-		key := pieceKey{id, e.Dialect, at.member}
-		p := q.gap(id)
-		if p == nil && r.size() > 0 {
-			p = q.pieces[key]
-		}
-		if p == nil {
-			p = q.readPiece(key, r.size() == 0)
-		}
-		if p == nil {
+	for len(ids) > 0 {
+		p, n := q.next(ids, e.Dialect, at.member, r.size() == 0)
+		if p == nil || !p.gap && at.member == 0 {
 			return false, q.ctx.Err()
 		}
-		at.id = id
-		switch {
-		case p.gap:
-			r.gaps = append(r.gaps, gap{r.size(), id})
-			r.own = append(r.own, spot{id: id, chain: at.chain})
+		if p.gap {
+			r.gaps = append(r.gaps, gap{r.size(), ids[0]})
+			r.own = append(r.own, spot{id: ids[0], chain: at.chain})
 			at.member, at.index = p.opens, -1
-		case at.member == 0:
-			return false, nil
-		default:
+		} else {
 			at.index++
 			at.chain += int32(p.chain)
-			r.own = append(r.own, at)
+			for k, id := range ids[:n] {
+				at.id, at.part = id, int32(k)
+				r.own = append(r.own, at)
+			}
 		}
+		ids = ids[n:]
 	}
 	return q.readOutside(r, like), nil
 }
@@ -182,6 +177,10 @@ func (q *requests) resume(r *request) (like *request, ids []transcript.BodyID, a
 		return nil, ids, at, err
 	}
 	same, ids, err := q.reader.PiecesBehind(q.ctx, r.exchange.Request.Body, like.exchange.Request.Body)
+	for same > 0 && same < like.size() && like.spot(same).part > 0 { // an element that begins alike is another one
+		same--
+		ids = slices.Insert(ids, 0, like.spot(same).id)
+	}
 	if err != nil || same == 0 {
 		return nil, ids, at, err
 	}
@@ -261,17 +260,22 @@ func (q *requests) add(items []transcript.Item, r *request, i int) []transcript.
 	return items
 }
 
-// pieceAt gives an element; nil of what lies between some.
+// pieceAt gives an element; nil of what lies between some, and of the further pieces
+// of a long one.
 func (q *requests) pieceAt(r *request, i int) *piece {
 	at := r.spot(i)
-	if at.member == 0 {
+	if at.member == 0 || at.part > 0 {
 		return nil
 	}
-	key := pieceKey{at.id, r.exchange.Dialect, at.member}
-	if p := q.pieces[key]; !p.forgot {
+	ids := []transcript.BodyID{at.id}
+	for i++; i < r.size() && r.spot(i).part > 0; i++ {
+		ids = append(ids, r.spot(i).id)
+	}
+	if p := q.pieces[keyOf(ids, r.exchange.Dialect, at.member)]; !p.forgot {
 		return p
 	}
-	return q.readPiece(key, false)
+	p, _ := q.readPiece(ids, r.exchange.Dialect, at.member, false)
+	return p
 }
 
 // items gives all items of a request.
@@ -347,7 +351,7 @@ func (q *requests) at(r *request, pointer string) *transcript.Item {
 		items = r.outside
 		if member, index, ok := dialect.ElementAt(pointer); ok {
 			for i := r.size() - 1; i >= 0; i-- {
-				if at := r.spot(i); at.member == arrayOf(member) && int(at.index) == index {
+				if at := r.spot(i); at.member == arrayOf(member) && int(at.index) == index && at.part == 0 {
 					items = q.element(r, i)
 					break
 				}

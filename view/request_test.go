@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -76,8 +77,8 @@ func samePieces(t *testing.T, db *store.DB) (byPieces int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := gocmp.Diff(order(turn.Input), order(q.items(r))); diff != "" {
-			t.Fatalf("x%d %s: items (-whole +pieces)\n%s", e.N, e.URL, diff)
+		if want, got := order(turn.Input), order(q.items(r)); !reflect.DeepEqual(want, got) {
+			t.Fatalf("x%d %s: items (-whole +pieces)\n%.4000s", e.N, e.URL, gocmp.Diff(want, got))
 		}
 		if r.previous != turn.PreviousID {
 			t.Errorf("x%d: previous %q, want %q", e.N, r.previous, turn.PreviousID)
@@ -127,6 +128,29 @@ func TestRequests_ByPiecesSayWhatTheWholeSays(t *testing.T) {
 	db := stored(t, all)
 	if n := samePieces(t, db); n < 6 {
 		t.Errorf("only %d requests were read by pieces", n)
+	}
+}
+
+// The store keeps elements of more than 1 MB in several pieces. Some begin alike, some
+// are so many that not all that was read is kept.
+func TestRequests_LongElementsAreReadByPieces(t *testing.T) {
+	const messages = "https://a.example/v1/messages"
+	long := strings.Repeat(`a line of a long file, \"quoted\"\n`, 70_000) // 2.4 MB
+	result := func(id, text string) string {
+		return `,{"role":"assistant","content":[{"type":"tool_use","id":"` + id + `","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"` + id + `","content":"` + text + `"}]}`
+	}
+	begin := `{"model":"m","tools":[{"name":"f","description":"` + long + `","input_schema":{}},{"name":"g","input_schema":{}}],"messages":[{"role":"user","content":"Go"}`
+	end := `]}`
+	a, b, c := result("a", long), result("b", long+"x"), result("c", "short")
+	all := []sent{
+		{messages, begin + end, `{}`}, {messages, begin + a + end, `{}`}, {messages, begin + a + c + end, `{}`}, {messages, begin + a + c + b + end, `{}`},
+		{messages, begin + result("a", long+"y") + end, `{}`}, {messages, begin + result("a", long[:len(long)-35]) + c + end, `{}`}, {messages, begin + a + b + end, `{}`},
+		{messages, begin + c + result("d", strings.Repeat("z", 1<<20-len(result("d", ""))+len(result("", ""))-1)) + a + end, `{}`},
+		{messages, begin + a + b + c + result("e", long+"e") + result("f", long+"f") + result("g", long+"g") + result("h", long+long) + end, `{}`},
+		{messages, begin + a + c + end, `{}`}, {messages, begin + a + `,{"role":"user","content":"` + long, `{}`},
+	}
+	if n := samePieces(t, stored(t, all)); n != len(all)-1 {
+		t.Errorf("%d requests were read by pieces, want %d", n, len(all)-1)
 	}
 }
 

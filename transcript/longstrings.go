@@ -78,19 +78,15 @@ func (l *longStrings) putBack(text []byte) []byte {
 // stringEnd gives the index behind the string that begins at raw[i], -1 if it has
 // no end.
 func stringEnd(raw []byte, i int) int {
-	for i++; ; {
-		n := bytes.IndexByte(raw[i:], '"')
-		if n < 0 {
-			return -1
-		}
-		escape := bytes.IndexByte(raw[i:i+n], '\\')
-		if escape < 0 {
-			return i + n + 1
-		}
-		if i += escape + 2; i > len(raw) {
-			return -1
+	for i++; i < len(raw); i++ {
+		switch raw[i] {
+		case '"':
+			return i + 1
+		case '\\':
+			i++
 		}
 	}
+	return -1
 }
 
 // isPlain tells whether encoding/json writes a string as these bytes.

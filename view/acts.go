@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"strings"
 
@@ -42,6 +43,7 @@ type acting struct {
 	acts  []act
 	// thought says that there is reasoning among what was read.
 	thought bool
+	last    *request // that was read; nil if it is lost
 }
 
 // acts gives what the run did, in the order of a transcript: what a sub-agent
@@ -229,21 +231,34 @@ type scene struct {
 
 // scenes reads the steps of a line.
 func (a *acting) scenes(steps []*Step) ([]scene, error) {
-	list := make([]scene, len(steps))
-	for i := range steps {
-		list[i].step = steps[i]
-	}
-	for start := 0; start < len(list); {
-		end := start + 1
-		for end < len(list) && resendsAll(list[end-1].step.exchange, list[end].step.exchange) {
-			end++
-		}
-		if err := a.stretch(list[start:end]); err != nil {
+	list := make([]scene, 0, len(steps))
+	for stretch, err := range a.stretches(steps) {
+		if err != nil {
 			return nil, err
 		}
-		start = end
+		list = append(list, stretch...)
 	}
 	return list, nil
+}
+
+// stretches reads the steps of a line, those together that go on from each other.
+func (a *acting) stretches(steps []*Step) iter.Seq2[[]scene, error] {
+	return func(yield func([]scene, error) bool) {
+		for start := 0; start < len(steps); {
+			end := start + 1
+			for end < len(steps) && resendsAll(steps[end-1].exchange, steps[end].exchange) {
+				end++
+			}
+			list := make([]scene, end-start)
+			for i := range list {
+				list[i].step = steps[start+i]
+			}
+			if !yield(list, a.stretch(list)) {
+				return
+			}
+			start = end
+		}
+	}
 }
 
 // resendsAll tells whether a request resends all that the exchange before it sent and
@@ -337,12 +352,14 @@ func (a *acting) fresh(first *transcript.Exchange, items []transcript.Item) (fun
 }
 
 func (a *acting) request(e *transcript.Exchange) ([]transcript.Item, error) {
+	a.last = nil
 	body, err := readBody(a.ctx, a.reader, &e.Request)
 	if err != nil {
 		return nil, ignoreLost(err)
 	}
 	turn := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, RequestHeader: e.Request.Headers, Request: body})
 	a.sees(turn.Input)
+	a.last = newWhole(e, turn)
 	return settingsFirst(turn.Input), nil
 }
 

@@ -58,35 +58,65 @@ const (
 
 // Cache looks for broken prefixes in the lines of the run's agents.
 func (r *Run) Cache(ctx context.Context, reader transcript.Reader, prices *pricing.Table) (*Cache, error) {
-	c := &Cache{Run: r.Ref(), Steps: []CacheStep{}}
+	l := r.newCacheLook(ctx, reader, prices)
+	for _, a := range r.Agents {
+		l.begin()
+		for _, s := range a.Steps {
+			if err := l.add(s); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return l.done(), nil
+}
+
+func (r *Run) newCacheLook(ctx context.Context, reader transcript.Reader, prices *pricing.Table) *cacheLook {
+	l := &cacheLook{requests: newRequests(ctx, reader), prices: prices, told: &Cache{Run: r.Ref(), Steps: []CacheStep{}}}
 	var whole int64
 	for _, e := range r.exchanges {
 		if !mayBeInPieces(e) {
 			whole += e.Request.Bytes
 		}
 	}
-	c.Sampled = whole > readAllUpTo
-	l := cacheLook{requests: newRequests(ctx, reader), prices: prices, all: !c.Sampled}
-	var total pricing.Total
-	for _, a := range r.Agents {
-		var before *transcript.Exchange
-		for _, s := range a.Steps {
-			step, err := l.step(s, before)
-			if err != nil {
-				return nil, err
-			}
-			c.add(step, &total)
-			if s.exchange.Outcome == transcript.OK {
-				before = s.exchange
-			}
-		}
+	l.told.Sampled = whole > readAllUpTo
+	return l
+}
+
+// cacheLook goes through the steps of one agent after the other.
+type cacheLook struct {
+	requests
+	prices *pricing.Table
+	told   *Cache
+	total  pricing.Total
+	before *transcript.Exchange // the last one that came through
+}
+
+// begin begins the steps of an agent.
+func (l *cacheLook) begin() { l.before = nil }
+
+func (l *cacheLook) add(s *Step) error {
+	step, err := l.step(s, l.before)
+	if err != nil {
+		return err
 	}
-	c.LowerBound = total.LowerBound
-	if usd := total.USD(); usd != nil {
+	l.told.add(step, &l.total)
+	if s.exchange.Outcome == transcript.OK {
+		l.before = s.exchange
+	}
+	return nil
+}
+
+// done gives what was told; nil if nobody looked.
+func (l *cacheLook) done() *Cache {
+	if l == nil {
+		return nil
+	}
+	l.told.LowerBound = l.total.LowerBound
+	if usd := l.total.USD(); usd != nil {
 		text := pricing.Dollars(usd)
-		c.USD = &text
+		l.told.USD = &text
 	}
-	return c, nil
+	return l.told
 }
 
 func (c *Cache) add(s CacheStep, total *pricing.Total) {
@@ -106,12 +136,6 @@ func (c *Cache) add(s CacheStep, total *pricing.Total) {
 	total.Add(pricing.Use{}, cost)
 }
 
-type cacheLook struct {
-	requests
-	prices *pricing.Table
-	all    bool
-}
-
 func (l *cacheLook) step(s *Step, before *transcript.Exchange) (CacheStep, error) {
 	e := s.exchange
 	v := CacheStep{Step: s.Ref, Exchange: e.ID}
@@ -122,7 +146,7 @@ func (l *cacheLook) step(s *Step, before *transcript.Exchange) (CacheStep, error
 		return v, nil
 	}
 	lost := lostTokens(before.Usage, e.Usage)
-	if l.all || lost > 0 || !resendsAll(before, e) || e.Link.Change.Tools {
+	if !l.told.Sampled || lost > 0 || !resendsAll(before, e) || e.Link.Change.Tools {
 		broke, err := l.broke(before, e)
 		if err != nil {
 			return v, err
@@ -167,6 +191,9 @@ func (l *cacheLook) paid(e *transcript.Exchange, tokens int64) *string {
 // broke finds the first thing that the prompt before has otherwise; nil if it is
 // the beginning of this one.
 func (l *cacheLook) broke(before, e *transcript.Exchange) (*CacheBreak, error) {
+	if before.Model == e.Model && l.onlyGoesOn(before, e) {
+		return nil, l.ctx.Err()
+	}
 	was, err := l.read(before)
 	if err != nil {
 		return nil, ignoreLost(err)

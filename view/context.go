@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -108,27 +109,53 @@ func (f *filling) step(s *Step, agent *Agent) WindowStep {
 // Window tells what fills the windows of the run's agents. Where the provider
 // holds a history, what it holds counts too.
 func (r *Run) Window(ctx context.Context, reader transcript.Reader) (*Window, error) {
+	w, _, err := r.windows(ctx, reader, nil)
+	return w, err
+}
+
+// WindowAndCache tells what Window and Cache tell, from one reading.
+func (r *Run) WindowAndCache(ctx context.Context, reader transcript.Reader, prices *pricing.Table) (*Window, *Cache, error) {
+	return r.windows(ctx, reader, r.newCacheLook(ctx, reader, prices))
+}
+
+// windows tells what fills the windows; look, if there is one, goes the same way.
+func (r *Run) windows(ctx context.Context, reader transcript.Reader, look *cacheLook) (*Window, *Cache, error) {
 	a := acting{run: r, ctx: ctx, reader: reader, whole: true}
 	w := &Window{Run: r.Ref(), Steps: []WindowStep{}}
 	for _, agent := range r.Agents {
-		scenes, err := a.scenes(agent.Steps)
-		if err != nil {
-			return nil, err
-		}
 		var f *filling
-		for i := range scenes {
-			s := &scenes[i]
-			if f == nil || s.begins && !held(&s.step.exchange.Link) {
-				f = &filling{parts: map[partKey]*Part{}, tools: map[string]string{}}
+		if look != nil {
+			look.begin()
+		}
+		for scenes, err := range a.stretches(agent.Steps) {
+			if err != nil {
+				return nil, nil, err
 			}
-			for k := range s.brought {
-				f.add(&s.brought[k])
+			for i := range scenes {
+				s := &scenes[i]
+				if f == nil || s.begins && !held(&s.step.exchange.Link) {
+					f = &filling{parts: map[partKey]*Part{}, tools: map[string]string{}}
+				}
+				f.addAll(s.brought)
+				w.Steps = append(w.Steps, f.step(s.step, agent))
+				f.addAll(s.answered)
+				if look == nil {
+					continue
+				}
+				if err := look.add(s.step); err != nil {
+					return nil, nil, err
+				}
 			}
-			w.Steps = append(w.Steps, f.step(s.step, agent))
-			for k := range s.answered {
-				f.add(&s.answered[k])
+			if look != nil && a.last != nil {
+				look.remember(a.last)
 			}
 		}
 	}
-	return w, nil
+	return w, look.done(), nil
+}
+
+func (f *filling) addAll(items []transcript.Item) {
+	for i := range items {
+		f.add(&items[i])
+	}
 }

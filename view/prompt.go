@@ -81,6 +81,37 @@ func (q *requests) apart(a, b *request) (x, y []promptPart) {
 	return was.sorted(), now.sorted()
 }
 
+// onlyGoesOn tells by the pieces alone, which is fast, whether a request is the one
+// before with more behind its history. If it is not, it may be so all the same.
+func (q *requests) onlyGoesOn(before, e *transcript.Exchange) bool {
+	if !mayBeInPieces(before) || !mayBeInPieces(e) || !resendsAll(before, e) || before.Link.OutLen <= before.Link.InLen {
+		return false
+	}
+	was, err := q.reader.Pieces(q.ctx, before.Request.Body)
+	if err != nil {
+		return false
+	}
+	same, more, err := q.reader.PiecesBehind(q.ctx, e.Request.Body, before.Request.Body)
+	if err != nil || same == len(was) {
+		return false
+	}
+	end := was[same:] // what stands behind the history in both
+	return len(end) <= len(more) && slices.Equal(end, more[len(more)-len(end):]) && q.closes(end[0])
+}
+
+// closes tells whether a piece closes an array.
+func (q *requests) closes(id transcript.BodyID) bool {
+	if p := q.gap(id); p != nil {
+		return bytes.HasPrefix(bytes.TrimSpace(p.text), []byte("]"))
+	}
+	var text bytes.Buffer
+	if !q.readBody(id, &text) || !bytes.HasPrefix(bytes.TrimSpace(text.Bytes()), []byte("]")) {
+		return false
+	}
+	q.keep(pieceKey{id: id}, &piece{gap: true, text: text.Bytes(), opens: arrayOf(opened(bytes.TrimSpace(text.Bytes())))}, text.Len())
+	return true
+}
+
 // beginAlike counts the pieces that two requests begin with alike. Those between
 // elements may differ: what they hold is outside.
 func beginAlike(a, b *request) int {

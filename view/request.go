@@ -124,7 +124,11 @@ func (q *requests) whole(e *transcript.Exchange) (*request, error) {
 		return nil, err
 	}
 	turn := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, Status: e.Status, RequestHeader: e.Request.Headers, Request: body})
-	return &request{exchange: e, whole: turn.Input, previous: turn.PreviousID, parameters: turn.Parameters}, nil
+	return newWhole(e, turn), nil
+}
+
+func newWhole(e *transcript.Exchange, turn *transcript.Turn) *request {
+	return &request{exchange: e, whole: turn.Input, previous: turn.PreviousID, parameters: turn.Parameters}
 }
 
 // byPieces reads a request from its pieces. It is not ok if they do not tell
@@ -164,6 +168,17 @@ func (q *requests) byPieces(r *request) (ok bool, err error) {
 func mayBeInPieces(e *transcript.Exchange) bool {
 	r := &e.Request
 	return r.ContentEncoding == "" && (r.Omitted == "" || r.Omitted == "secrets") && r.Bytes > 0 && r.Bytes <= maxBody && e.Dialect != transcript.Unknown
+}
+
+// Weight is about how many bytes there are to read of a step: of its answer, and of
+// what its request brings.
+func (r *Run) Weight(s *Step) int64 {
+	e := s.exchange
+	brought := e.Request.Bytes
+	if parent := r.exchanges[e.Link.Parent]; parent != nil && e.Link.Shared > 0 && mayBeInPieces(e) {
+		brought = max(0, brought-parent.Request.Bytes)
+	}
+	return brought + e.Response.Bytes
 }
 
 // resume begins a request with the pieces that it shares with one read before,

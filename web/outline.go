@@ -33,6 +33,7 @@ type shareBar struct{ Tokens, Time int }
 // outliner makes the outline of a run.
 type outliner struct {
 	run    *view.Run
+	pages  paging          // of the steps of those that the page is about
 	onPage map[string]bool // steps that are on the page, by exchange
 	about  int             // the agent that the page is about, 0 for all main ones
 
@@ -40,6 +41,7 @@ type outliner struct {
 	list   []outlineLine
 	place  int // of the next step of those in main
 	seen   map[string]bool
+	inside map[string]paging // of other agents
 	tokens int64
 	took   float64
 }
@@ -48,7 +50,7 @@ type outliner struct {
 // branches that leave them under them. Steps that are not on the page lead to
 // where they are.
 func (o *outliner) outline(agents []*view.Agent) []outlineLine {
-	o.seen = map[string]bool{}
+	o.seen, o.inside = map[string]bool{}, map[string]paging{}
 	for _, a := range o.run.Agents {
 		for _, s := range a.Steps {
 			o.tokens, o.took = max(o.tokens, tokensOf(s)), max(o.took, tookOf(s))
@@ -73,12 +75,12 @@ func (o *outliner) agent(a *view.Agent, depth int, headed bool) {
 	o.branches(a, 0, depth)
 	for i := 0; i < len(a.Steps); i++ {
 		s := a.Steps[i]
-		if n := o.elsewhere(a.Steps[i:]); n > 1 {
-			o.pages(a, a.Steps[i:i+n], depth)
+		if n := o.elsewhere(a, i, depth); n > 1 {
+			o.page(a, i, n, depth)
 			i += n - 1
 			continue
 		}
-		href := o.href(a, s, depth)
+		href := o.href(a, i, depth)
 		if depth == 0 {
 			o.main = append(o.main, mapStepOf(o.run, s, href))
 			o.place++
@@ -95,38 +97,54 @@ func (o *outliner) agent(a *view.Agent, depth int, headed bool) {
 }
 
 // href is where a step is: here, or on the page that holds it.
-func (o *outliner) href(a *view.Agent, s *view.Step, depth int) string {
-	here := "#" + stepID(s)
-	if o.onPage[s.Exchange] {
+func (o *outliner) href(a *view.Agent, i, depth int) string {
+	here := "#" + stepID(a.Steps[i])
+	if o.onPage[a.Steps[i].Exchange] {
 		return here
 	}
 	if depth > 0 {
-		return runURL(o.run.N, a.N, (s.N-1)/stepsShown*stepsShown) + here
+		return runURL(o.run.N, a.N, o.startOf(a, i)) + here
 	}
-	return runURL(o.run.N, o.about, o.place/stepsShown*stepsShown) + here
+	return runURL(o.run.N, o.about, o.pages.start(o.place)) + here
 }
 
-// elsewhere counts the steps of a long agent from the first one on that are on
-// one page which is not this one.
-func (o *outliner) elsewhere(steps []*view.Step) int {
-	if last := steps[len(steps)-1].N; last <= stepsListed {
+// startOf is where the page of a step begins that is about its agent alone.
+func (o *outliner) startOf(a *view.Agent, i int) int {
+	p, ok := o.inside[a.ID]
+	if !ok {
+		p = newPaging(o.run, a.Steps)
+		o.inside[a.ID] = p
+	}
+	return p.start(i)
+}
+
+// elsewhere counts the steps of a long agent from that one on that are on one page
+// which is not this one.
+func (o *outliner) elsewhere(a *view.Agent, from, depth int) int {
+	if len(a.Steps) <= stepsListed {
 		return 0
 	}
-	page := (steps[0].N - 1) / stepsShown
-	n := 0
-	for n < len(steps) && (steps[n].N-1)/stepsShown == page && !o.onPage[steps[n].Exchange] {
+	page := func(i int) int {
+		if depth > 0 {
+			return o.startOf(a, i)
+		}
+		return o.pages.start(o.place + i - from)
+	}
+	first, n := page(from), 0
+	for from+n < len(a.Steps) && page(from+n) == first && !o.onPage[a.Steps[from+n].Exchange] {
 		n++
 	}
 	return n
 }
 
-// pages puts steps of another page into one line.
-func (o *outliner) pages(a *view.Agent, steps []*view.Step, depth int) {
-	line := outlineLine{Depth: min(depth, 4), Kind: "pages", Href: o.href(a, steps[0], depth), Text: fmt.Sprintf("%d – %d", steps[0].N, steps[len(steps)-1].N)}
+// page puts steps of another page into one line.
+func (o *outliner) page(a *view.Agent, from, n, depth int) {
+	steps := a.Steps[from : from+n]
+	line := outlineLine{Depth: min(depth, 4), Kind: "pages", Href: o.href(a, from, depth), Text: fmt.Sprintf("%d – %d", steps[0].N, steps[n-1].N)}
 	wrong := 0
-	for _, s := range steps {
+	for i, s := range steps {
 		if depth == 0 {
-			o.main = append(o.main, mapStepOf(o.run, s, o.href(a, s, depth)))
+			o.main = append(o.main, mapStepOf(o.run, s, o.href(a, from+i, depth)))
 			o.place++
 		}
 		if s.Failed() || o.run.HasError(s.Exchange) {

@@ -16,11 +16,12 @@ import (
 
 // How much of a run one page holds.
 const (
-	judgedWhole   = 600 // exchanges of a run that is judged whole for each of its pages
-	stepsShown    = 100 // of the agent that the page is about
-	insideShown   = 150 // of sub-agents and branches, all together
-	sidesShown    = 20  // side calls
-	deepestInside = 6   // agents within agents
+	judgedWhole   = 600      // exchanges of a run that is judged whole for each of its pages
+	judgedWeight  = 24 << 20 // and bytes
+	stepsShown    = 100      // of the agent that the page is about
+	insideShown   = 150      // of sub-agents and branches, all together
+	sidesShown    = 20       // side calls
+	deepestInside = 6        // agents within agents
 )
 
 // runPage is the transcript of a run.
@@ -43,6 +44,7 @@ type runPage struct {
 	SideLeft      int
 	Form          string // token of the form for marks, "" if there is none
 
+	pages  paging
 	about  int           // the number of the agent that the page is about, 0 for all main ones
 	agents []*view.Agent // it, or them
 	shown  []stretch
@@ -137,9 +139,11 @@ func (s *server) run(c *gin.Context) {
 		return
 	}
 	p := &runPage{UnderWay: live, layout: layout{Title: v.Ref() + " " + oneLine(v.Name, 60)}, Run: v, Tab: "transcript", Form: s.writable(c)}
-	if to := stepURL(v, c.Query("x")); to != "" {
-		c.Redirect(http.StatusFound, to)
-		return
+	if n, err := strconv.ParseInt(c.Query("x"), 10, 64); err == nil {
+		if to := stepURL(v, n, 0); to != "" {
+			c.Redirect(http.StatusFound, to)
+			return
+		}
 	}
 	agent, _ := strconv.Atoi(c.Query("agent"))
 	from, _ := strconv.Atoi(c.Query("from"))
@@ -167,23 +171,19 @@ func (s *server) run(c *gin.Context) {
 	s.show(c, http.StatusOK, "run-page", p)
 }
 
-// stepURL is where a run's page shows the step whose exchange has that number, ""
-// if it shows none.
-func stepURL(r *view.Run, number string) string {
-	n, err := strconv.ParseInt(number, 10, 64)
-	if err != nil {
-		return ""
-	}
+// stepURL is where a run's page shows the step with that exchange, "" if it shows
+// none: the page about that agent, for 0 the run's own if it shows the step.
+func stepURL(r *view.Run, exchange int64, about int) string {
 	for _, a := range r.Agents {
 		for i, s := range a.Steps {
-			if s.ExchangeN != n {
+			if s.ExchangeN != exchange {
 				continue
 			}
 			agent := a.N
-			if main := r.Main(); len(main) == 1 && main[0] == a {
+			if main := r.Main(); about == 0 && len(main) == 1 && main[0] == a {
 				agent = 0
 			}
-			return runURL(r.N, agent, i/stepsShown*stepsShown) + "#" + stepID(s)
+			return runURL(r.N, agent, newPaging(r, a.Steps).start(i)) + "#" + stepID(s)
 		}
 	}
 	return ""
@@ -239,31 +239,27 @@ func (p *runPage) choose(agent, from int) {
 	} else {
 		p.agents = append(p.agents, p.Run.Loose()...)
 	}
-	all := 0
+	var steps []*view.Step
 	for _, a := range p.agents {
-		all += len(a.Steps)
+		steps = append(steps, a.Steps...)
 	}
-	if from >= all {
-		from = max(0, (all-1)/stepsShown*stepsShown) // its last page
+	p.pages = newPaging(p.Run, steps)
+	if from = max(from, 0); from >= len(steps) {
+		from = p.pages.start(len(steps) - 1) // its last page
 	}
-	skip, left, total := max(from, 0), stepsShown, 0
-	if skip > 0 {
-		p.Before = p.at(p.about, max(0, skip-stepsShown))
+	end := p.pages.end(from)
+	if from > 0 {
+		p.Before = p.at(p.about, p.pages.start(from-1))
 	}
+	if end < len(steps) {
+		p.After, p.Left = p.at(p.about, end), len(steps)-end
+	}
+	at := 0 // where the agent's steps begin
 	for i, a := range p.agents {
-		total += len(a.Steps)
-		shown := a.Steps
-		if n := min(skip, len(shown)); n > 0 {
-			shown, skip = shown[n:], skip-n
-		}
-		shown = shown[:min(len(shown), left)]
-		left -= len(shown)
-		if len(shown) > 0 {
+		shown := a.Steps[min(max(from-at, 0), len(a.Steps)):min(max(end-at, 0), len(a.Steps))]
+		if at += len(a.Steps); len(shown) > 0 {
 			p.shown = append(p.shown, stretch{a, shown, i > 0 || p.about > 0})
 		}
-	}
-	if end := max(from, 0) + stepsShown; end < total {
-		p.After, p.Left = p.at(p.about, end), total-end
 	}
 }
 
@@ -272,7 +268,7 @@ func (p *runPage) choose(agent, from int) {
 func (p *runPage) judge(ctx context.Context, s *server) error {
 	cost := view.InputCost(s.prices)
 	var err error
-	if p.Run.Counts.Exchanges <= judgedWhole {
+	if p.Run.Counts.Exchanges <= judgedWhole && weightOf(p.Run) <= judgedWeight {
 		err = p.Run.Judge(ctx, s.reader, cost)
 	} else {
 		p.Partly = true
@@ -280,6 +276,15 @@ func (p *runPage) judge(ctx context.Context, s *server) error {
 	}
 	p.Findings = len(worth(p.Run.Lint))
 	return err
+}
+
+func weightOf(r *view.Run) (sum int64) {
+	for _, a := range r.Agents {
+		for _, s := range a.Steps {
+			sum += r.Weight(s)
+		}
+	}
+	return sum
 }
 
 // stepsOnPage gives the steps that the page shows, with those of the agents that
@@ -309,7 +314,7 @@ func (p *runPage) fill(b *runBuilder) error {
 		}
 		p.Agents = append(p.Agents, *v)
 	}
-	o := outliner{run: p.Run, onPage: b.onPage, about: p.about}
+	o := outliner{run: p.Run, pages: p.pages, onPage: b.onPage, about: p.about}
 	p.Outline = o.outline(p.agents)
 	p.Map = newMinimap(o.main)
 	p.About = newAboutRun(p.Run, b.onPage)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -45,7 +46,12 @@ func (s *server) short(c *gin.Context) {
 	}
 	to := runURL(t.Run.N, t.Agent, 0)
 	if t.Step > 0 {
-		to = runURL(t.Run.N, t.Agent, (t.Step-1)/stepsShown*stepsShown) + "#" + view.Ref(t.Exchange.N)
+		v, err := view.NewRun(c.Request.Context(), s.reader, t.Run, s.now())
+		if err != nil {
+			s.failed(c, missing(err, "Nothing of that run is left."))
+			return
+		}
+		to = cmp.Or(stepURL(v, t.Exchange.N, t.Agent), exchangeURL(t.Exchange.N))
 	}
 	c.Redirect(http.StatusFound, to)
 }

@@ -176,10 +176,11 @@ func timeBarOf(b *view.Bar, total float64) timeBar {
 }
 
 func (p *timePage) context(ctx context.Context, s *server) error {
-	w, err := p.Run.Window(ctx, s.reader)
+	w, cache, err := p.Run.WindowAndCache(ctx, s.reader, s.prices)
 	if err != nil {
 		return err
 	}
+	p.Cache = cache
 	var agents []string
 	steps := map[string][]view.WindowStep{}
 	for _, st := range w.Steps {
@@ -187,9 +188,6 @@ func (p *timePage) context(ctx context.Context, s *server) error {
 			agents = append(agents, st.Agent)
 		}
 		steps[st.Agent] = append(steps[st.Agent], st)
-	}
-	if p.Cache, err = p.Run.Cache(ctx, s.reader, s.prices); err != nil {
-		return err
 	}
 	broke := map[string]string{}
 	for _, st := range p.Cache.Steps {

@@ -21,7 +21,7 @@ const (
 // a parser to say.
 func FormOf(s string) Form {
 	switch {
-	case hunk.MatchString(s):
+	case strings.Contains(s, "@@ -") && hunk.MatchString(s):
 		return Diff
 	case strings.Contains(s, "\x1b["):
 		return Terminal

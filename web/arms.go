@@ -68,6 +68,9 @@ func (s *server) prepareArms(ctx context.Context, p *replayPage, ready *prepared
 		return err
 	}
 	ready.mode, ready.takes = ready.look.Mode, p.Takes
+	if ready.mode == transcript.Once && ready.later != nil {
+		return errors.New("a result is changed that comes after the answer which is looked at: look at the last text, or replay the step that brings it")
+	}
 	targets, err := p.targets()
 	if err != nil {
 		return err
@@ -79,23 +82,23 @@ func (s *server) prepareArms(ctx context.Context, p *replayPage, ready *prepared
 		}
 		if len(targets) > 1 {
 			name = t.Name()
-		} else if len(own) == 0 && *t == (replay.Target{}) {
+		} else if len(own)+len(ready.later) == 0 && *t == (replay.Target{}) {
 			return errors.New("nothing is changed: a sample holds an edit against the recorded request, or models against each other, so change something first")
 		}
-		if err := s.addArm(ctx, ready, name, own, t); err != nil {
+		if err := s.addArm(ctx, ready, name, own, ready.later, t); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	if len(targets) > 1 {
 		return nil
 	}
-	return s.addArm(ctx, ready, control, nil, &replay.Target{})
+	return s.addArm(ctx, ready, control, nil, nil, &replay.Target{})
 }
 
 // control is the arm that is sent as it was recorded.
 const control = "control"
 
-func (s *server) addArm(ctx context.Context, ready *prepared, name string, edits []transcript.Edit, t *replay.Target) error {
+func (s *server) addArm(ctx context.Context, ready *prepared, name string, edits, later []transcript.Edit, t *replay.Target) error {
 	req, err := replay.Prepare(ctx, s.reader, ready.req.Origin, edits)
 	if err == nil && ready.req.Held { // arms have to differ in what is compared alone
 		err = req.Whole(ctx, s.reader)
@@ -107,7 +110,7 @@ func (s *server) addArm(ctx context.Context, ready *prepared, name string, edits
 	if err != nil {
 		return err
 	}
-	ready.arms = append(ready.arms, replay.Arm{Name: name, Request: req, Losses: losses, Options: ready.options()})
+	ready.arms = append(ready.arms, replay.Arm{Name: name, Request: req, Losses: losses, Options: ready.options(later...)})
 	return nil
 }
 

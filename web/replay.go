@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -13,11 +12,7 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-const (
-	editable    = 30        // results that can be changed on the page, the last ones
-	longestEdit = 256 << 10 // bytes of one of them
-	maxEdits    = 8 << 20   // of the form
-)
+const maxEdits = 8 << 20 // of the form
 
 // Replaying plays takes for the viewer.
 type Replaying struct {
@@ -42,23 +37,31 @@ type Tool struct {
 // replayPage lets a reader change a step, shows what would be sent, and sends it.
 type replayPage struct {
 	layout
-	Ref      string
-	N        int64
-	Form     string
-	Model    string // as it is to be sent
-	System   string
-	SystemOf string // why the system prompt cannot be changed here, "" if it can
-	Params   string // NAME=JSON, one a line
-	Results  []resultField
-	Earlier  int // results that are not on the page
-	Mode     string
-	Takes    int    // of each arm, of a sample
-	Models   string // that a sample compares: MODEL or MODEL@PROVIDER, one a line
-	To       string // the dialect that its requests are sent in, "" for the recorded one
-	Looking  looking
-	How      howPlayed
-	Wrong    string
-	Plan     *replayPlan
+	Ref       string
+	N         int64
+	Form      string
+	Model     string // as it is to be sent
+	System    string
+	SystemOf  string // why the system prompt cannot be changed here, "" if it can
+	Params    string // NAME=JSON, one a line
+	Results   []resultField
+	Earlier   int // results of the request that are not on the page
+	Later     []laterResult
+	LaterLeft int // that are not listed
+	Mode      string
+	Takes     int    // of each arm, of a sample
+	Models    string // that a sample compares: MODEL or MODEL@PROVIDER, one a line
+	To        string // the dialect that its requests are sent in, "" for the recorded one
+	Looking   looking
+	How       howPlayed
+	Wrong     string
+	Plan      *replayPlan
+
+	tape    *replay.Tape
+	calls   map[string]*transcript.Item // of the request
+	earlier []transcript.Item           // results of the request that are not on the page
+	taped   []replay.Taped              // results that come later
+	marks   bool                        // the API has a mark for tools that failed
 }
 
 // What the form calls how far a replay goes.
@@ -67,17 +70,6 @@ const (
 	modeContinue = "continue"
 	modeSample   = "sample"
 )
-
-// resultField is a tool result that can be changed.
-type resultField struct {
-	CallID, Name string
-	Arguments    string // as they are to be sent
-	Text         string // as it is to be sent
-	TooLong      bool
-	Changed      bool
-	HasCall      bool
-	Anchor       string
-}
 
 // onlyShows says why nothing can be sent from here.
 const onlyShows = "This viewer only shows. inspect web, on a database that can be written, sends steps again; so does inspect replay."
@@ -92,57 +84,34 @@ func (s *server) replayForm(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
-	p, _, err := s.newReplayPage(c, e)
+	p, err := s.newReplayPage(c, e)
 	if err != nil {
 		s.failed(c, err)
 		return
 	}
+	p.list()
 	s.show(c, http.StatusOK, "replay-page", p)
 }
 
-func (s *server) newReplayPage(c *gin.Context, e *transcript.Exchange) (*replayPage, []transcript.Item, error) {
+func (s *server) newReplayPage(c *gin.Context, e *transcript.Exchange) (*replayPage, error) {
 	p := &replayPage{layout: layout{Title: "Replay " + view.Ref(e.N)}, Ref: view.Ref(e.N), N: e.N, Mode: modeContinue, Takes: usualTakes}
 	if !s.canReplay() {
 		p.Wrong = onlyShows
-		return p, nil, nil
+		return p, nil
 	}
 	p.Form, p.How, p.Looking = s.writable(c), s.newHowPlayed(), s.newLooking()
 	turn, err := view.Decode(c.Request.Context(), s.reader, e)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
+	}
+	if p.tape, err = replay.ReadTape(c.Request.Context(), s.reader, e); err != nil {
+		return nil, err
 	}
 	p.Model = turn.Model
 	p.readSystem(turn)
-	return p, p.readResults(turn), nil
+	p.readResults(turn, p.tape)
+	return p, nil
 }
-
-// readResults finds the results that can be changed, the last ones.
-func (p *replayPage) readResults(turn *transcript.Turn) []transcript.Item {
-	calls := map[string]*transcript.Item{}
-	var results []transcript.Item
-	for i := range turn.Input {
-		switch it := &turn.Input[i]; it.Kind {
-		case transcript.ToolCall:
-			calls[it.CallID] = it
-		case transcript.ToolResult:
-			results = append(results, *it)
-		}
-	}
-	p.Earlier = max(len(results)-editable, 0)
-	results = results[p.Earlier:]
-	for i := range results {
-		it := &results[i]
-		f := resultField{CallID: it.CallID, Name: it.Name, Text: it.Text, TooLong: len(it.Text) > longestEdit, Anchor: resultAnchor(it.At)}
-		if call := calls[it.CallID]; call != nil {
-			f.Name, f.Arguments, f.HasCall = call.Name, call.ArgumentsRaw, call.ArgumentsRaw != "" && len(call.ArgumentsRaw) <= longestEdit
-		}
-		p.Results = append(p.Results, f)
-	}
-	return results
-}
-
-// resultAnchor is where the page has the result at a pointer into the request.
-func resultAnchor(at string) string { return "r" + strings.ReplaceAll(at, "/", "-") }
 
 // readSystem finds the system prompt, if it is one text.
 func (p *replayPage) readSystem(turn *transcript.Turn) {
@@ -169,7 +138,7 @@ func (s *server) replayPost(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
-	p, results, err := s.newReplayPage(c, e)
+	p, err := s.newReplayPage(c, e)
 	if err != nil {
 		s.failed(c, err)
 		return
@@ -178,12 +147,13 @@ func (s *server) replayPost(c *gin.Context) {
 		s.show(c, http.StatusForbidden, "replay-page", p)
 		return
 	}
-	edits := append(p.readSettings(c), p.read(c, results)...)
+	edits := p.read(c)
+	p.list()
 	var ready *prepared
 	if p.Wrong == "" {
 		ready, err = s.prepare(ctx, p, e, edits)
 		if err == nil {
-			p.Plan, err = s.plan(p, ready)
+			p.Plan, err = s.plan(p, ready, edits)
 		}
 		if err != nil {
 			p.Wrong = sentence(err)
@@ -232,7 +202,7 @@ func (s *server) send(ctx context.Context, p *replayPage, ready *prepared) (stri
 		id, err := s.takes.sample(ctx, s, ready)
 		return sampleURL(id), err
 	}
-	o, done, err := ready.options()()
+	o, done, err := ready.options(ready.later...)()
 	if err != nil {
 		return "", err
 	}

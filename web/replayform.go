@@ -17,55 +17,21 @@ import (
 )
 
 // read takes the form's answers over into the page, and gives the edits.
-func (p *replayPage) read(c *gin.Context, results []transcript.Item) []transcript.Edit {
+func (p *replayPage) read(c *gin.Context) []typedEdit {
+	p.rework(c.Request.PostForm)
 	p.readMode(c)
-	var edits []transcript.Edit
-	for i := range p.Results {
-		f := &p.Results[i]
-		number := strconv.Itoa(i)
-		if c.PostForm("id."+number) != f.CallID {
-			continue
-		}
-		if args, ok := c.GetPostForm("args." + number); ok && f.HasCall {
-			if args, changed := typed(f.Arguments, args); changed {
-				if !json.Valid([]byte(args)) {
-					p.Wrong = "The arguments of " + oneLine(f.Name, 60) + " are not JSON."
-				}
-				f.Arguments = args
-				edits = append(edits, transcript.Edit{Op: transcript.SetArgs, CallID: f.CallID, Value: json.RawMessage(args)})
-			}
-		}
-		text, ok := c.GetPostForm("result." + number)
-		if !ok || f.TooLong {
-			continue
-		}
-		if text, f.Changed = typed(results[i].Text, text); f.Changed {
-			f.Text = text
-			edits = append(edits, transcript.Edit{Op: transcript.SetResult, CallID: f.CallID, At: atOf(&results[i]), Text: text})
-		}
-	}
-	return edits
-}
-
-// atOf is where a result without a call id stands: nothing else says which is
-// meant.
-func atOf(it *transcript.Item) string {
-	if it.CallID == "" {
-		return it.At
-	}
-	return ""
+	return append(p.readSettings(c), p.edits(c)...)
 }
 
 // readSettings reads model, system prompt and parameters.
-func (p *replayPage) readSettings(c *gin.Context) []transcript.Edit {
-	var edits []transcript.Edit
+func (p *replayPage) readSettings(c *gin.Context) (edits []typedEdit) {
 	if model := strings.TrimSpace(c.DefaultPostForm("model", p.Model)); model != "" && model != p.Model {
 		p.Model = model
-		edits = append(edits, transcript.Edit{Op: transcript.SetModel, Text: model})
+		edits = append(edits, typedEdit{Edit: transcript.Edit{Op: transcript.SetModel, Text: model}, Undo: "model"})
 	}
 	if system, changed := typed(p.System, c.DefaultPostForm("system", p.System)); changed && p.SystemOf == "" {
 		p.System = system
-		edits = append(edits, transcript.Edit{Op: transcript.SetSystem, Text: system})
+		edits = append(edits, typedEdit{Edit: transcript.Edit{Op: transcript.SetSystem, Text: system}, Undo: "system"})
 	}
 	p.Params = c.PostForm("params")
 	for line := range strings.Lines(p.Params) {
@@ -79,7 +45,8 @@ func (p *replayPage) readSettings(c *gin.Context) []transcript.Edit {
 			p.Wrong = "A parameter is NAME=JSON, such as temperature=0 or stop=[\"END\"], one a line."
 			return nil
 		}
-		edits = append(edits, transcript.Edit{Op: transcript.SetParam, Text: strings.TrimSpace(name), Value: json.RawMessage(value)})
+		name = strings.TrimSpace(name)
+		edits = append(edits, typedEdit{Edit: transcript.Edit{Op: transcript.SetParam, Text: name, Value: json.RawMessage(value)}, Undo: "param." + name})
 	}
 	return edits
 }

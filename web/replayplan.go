@@ -33,10 +33,18 @@ type replayPlan struct {
 	Changed        bool   // it says otherwise than the plan that was to be sent
 }
 
+// HasLater tells whether a result is changed that comes later.
+func (p *replayPlan) HasLater() bool {
+	return slices.ContainsFunc(p.Edits, func(e plannedEdit) bool { return e.Later != "" })
+}
+
 // plannedEdit is one change, as it would be sent.
 type plannedEdit struct {
 	Op, CallID, At string
 	Spans          []transcript.Span
+	Mark           string // that a tool failed, or did not after all
+	Later          string // what brought the recorded result that it stands in for, "" for what is in the request
+	Undo           string // what takes it back, "" if it was sent
 }
 
 // plannedEdits shows edits.
@@ -54,7 +62,13 @@ func plannedEdits(b *budget, edits []transcript.Edit) []plannedEdit {
 		if e.Op != transcript.SetResult { // of a result that comes later no place is known
 			at = cmp.Or(at, e.Text)
 		}
-		list = append(list, plannedEdit{strings.ReplaceAll(e.Op, "_", " "), e.CallID, at, clip(b, transcript.DiffWords(e.Was, now))})
+		v := plannedEdit{Op: strings.ReplaceAll(e.Op, "_", " "), CallID: e.CallID, At: at, Spans: clip(b, transcript.DiffWords(e.Was, now))}
+		if e.IsError != nil {
+			if v.Mark = "it did not fail"; *e.IsError {
+				v.Mark = "it failed"
+			}
+		}
+		list = append(list, v)
 	}
 	return list
 }
@@ -69,6 +83,8 @@ type prepared struct {
 	takes  int         // of each arm
 	arms   []replay.Arm
 	reason string
+	// later are edits of results that come later than the first request.
+	later []transcript.Edit
 	// resumed is the take that is gone on with, nil for none.
 	resumed *replay.Resumed
 }
@@ -77,12 +93,14 @@ type prepared struct {
 const fromViewer = "from the viewer"
 
 // prepare builds what the form asks for. Its errors are for whoever filled it in.
-func (s *server) prepare(ctx context.Context, p *replayPage, e *transcript.Exchange, edits []transcript.Edit) (*prepared, error) {
-	ready := &prepared{how: &p.How, mode: transcript.Continue, takes: 1, reason: fromViewer}
-	var err error
-	if ready.tape, err = replay.ReadTape(ctx, s.reader, e); err != nil {
-		return nil, err
+func (s *server) prepare(ctx context.Context, p *replayPage, e *transcript.Exchange, typed []typedEdit) (*prepared, error) {
+	ready := &prepared{how: &p.How, tape: p.tape, mode: transcript.Continue, takes: 1, reason: fromViewer}
+	var edits []transcript.Edit
+	edits, ready.later = split(typed)
+	if p.Mode == modeOnce && ready.later != nil {
+		return nil, errors.New("a result that comes later is changed, which this one step does not get to: choose continue")
 	}
+	var err error
 	if ready.req, err = replay.Prepare(ctx, s.reader, e, edits); err != nil {
 		return nil, err
 	}
@@ -128,10 +146,15 @@ func (r *prepared) options(edits ...transcript.Edit) func() (replay.Options, fun
 var errNoPrice = errors.New("the price of the model is not known, so that a limit on cost could not be kept to; set one on tokens or requests instead")
 
 // plan says what would be sent.
-func (s *server) plan(p *replayPage, ready *prepared) (*replayPlan, error) {
+func (s *server) plan(p *replayPage, ready *prepared, typed []typedEdit) (*replayPlan, error) {
 	req := ready.req
 	b := newBudget()
-	plan := &replayPlan{Host: req.Host(), Bytes: len(req.Body), Dropped: req.Dropped, Found: req.NewErrors(), Held: req.Held, Edits: plannedEdits(b, req.Edits)}
+	plan := &replayPlan{Host: req.Host(), Bytes: len(req.Body), Dropped: req.Dropped, Found: req.NewErrors(), Held: req.Held}
+	plan.Edits = append(plannedEdits(b, req.Edits), plannedEdits(b, ready.later)...)
+	slices.SortStableFunc(typed, func(a, b typedEdit) int { return min(len(a.Later), 1) - min(len(b.Later), 1) })
+	for i := range plan.Edits {
+		plan.Edits[i].Undo, plan.Edits[i].Later = typed[i].Undo, typed[i].Later
+	}
 	if !req.Held {
 		plan.Besides = besides(b, req)
 	}

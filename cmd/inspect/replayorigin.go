@@ -117,12 +117,12 @@ func (x *replaying) wholeID(e *transcript.Edit, history []transcript.Item) (id s
 	}
 	fits := map[string]bool{} // whether it comes later
 	for k := range history {
-		if it := &history[k]; it.Kind == kind && isCallID(it.CallID, e.CallID) {
+		if it := &history[k]; it.Kind == kind && replay.IsCallID(it.CallID, e.CallID) {
 			fits[it.CallID] = false
 		}
 	}
 	for _, id := range x.tape.CallIDs() {
-		if _, here := fits[id]; !here && e.Op == transcript.SetResult && isCallID(id, e.CallID) {
+		if _, here := fits[id]; !here && e.Op == transcript.SetResult && replay.IsCallID(id, e.CallID) {
 			fits[id] = true
 		}
 	}
@@ -136,14 +136,4 @@ func (x *replaying) wholeID(e *transcript.Edit, history []transcript.Item) (id s
 		id, later = only, comes
 	}
 	return id, later, nil
-}
-
-// isCallID tells whether a user means a call id by a part of it, or by its two ends
-// as they are printed: call_ZtaP…5vVC.
-func isCallID(id, given string) bool {
-	start, end, short := strings.Cut(given, "…")
-	if !short {
-		return strings.Contains(id, given)
-	}
-	return len(id) >= len(start)+len(end) && strings.HasPrefix(id, start) && strings.HasSuffix(id, end)
 }

@@ -46,7 +46,7 @@ func (x *replaying) prepareResume(r transcript.Reader) error {
 func (x *replaying) openCall(e *transcript.Edit) error {
 	var fits []string
 	for _, c := range x.resumed.Calls {
-		if isCallID(c.CallID, e.CallID) && !slices.Contains(fits, c.CallID) {
+		if replay.IsCallID(c.CallID, e.CallID) && !slices.Contains(fits, c.CallID) {
 			fits = append(fits, c.CallID)
 		}
 	}

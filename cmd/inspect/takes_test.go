@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -27,7 +28,7 @@ func TestIsCallID_KnowsPartsAndPrintedIDs(t *testing.T) {
 		"call_ZtaPWt54CjYgo5lIPtyn5vVC": true, "ZtaP": true, "5vVC": true, shortID("call_ZtaPWt54CjYgo5lIPtyn5vVC"): true, "call_Zt…": true,
 		"call_Zz": false, "call_ZtaP…5vVD": false, "all_ZtaP…5vVC": false, "call_ZtaPWt54CjYgo5lIPtyn5v…tyn5vVC": false,
 	} {
-		if got := isCallID("call_ZtaPWt54CjYgo5lIPtyn5vVC", given); got != want {
+		if got := replay.IsCallID("call_ZtaPWt54CjYgo5lIPtyn5vVC", given); got != want {
 			t.Errorf("%s: %v, want %v", given, got, want)
 		}
 	}

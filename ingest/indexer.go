@@ -111,7 +111,7 @@ func (x *Indexer) tidyOnce(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	err = store.Update(ctx, func(tx transcript.Tx) error {
-		more, err = tx.TidyTexts()
+		more, err = tx.TidyTexts(true)
 		return err
 	})
 	return more, err
@@ -262,7 +262,8 @@ func (x *Indexer) put(ctx context.Context, parts []transcript.SearchTexts) error
 				}
 				bytes += parts[done].Bytes()
 			}
-			return nil
+			_, err := tx.TidyTexts(false)
+			return err
 		})
 		if err != nil {
 			return err

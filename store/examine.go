@@ -24,7 +24,6 @@ type Examination struct {
 	Lossy      int64 // exchanges of which something was lost when they were recorded
 	Free       int64 // bytes in it that wait to be used again
 	Problems   []string
-	FTS5       bool // this program can search by an index
 }
 
 // Examine looks at the database file at path, changing nothing. An error says
@@ -83,7 +82,6 @@ func (x *Examination) look(ctx context.Context, db *DB) {
 	x.Readable = ask("SELECT count(*) FROM exchange", &x.Exchanges)
 	ask("SELECT count(*) FROM exchange WHERE lossy", &x.Lossy)
 	ask("SELECT f.freelist_count * s.page_size FROM pragma_freelist_count f, pragma_page_size s", &x.Free)
-	ask("SELECT EXISTS (SELECT 1 FROM pragma_module_list WHERE name = 'fts5')", &x.FTS5)
 	v := &verification{db: db, ctx: ctx}
 	if err := v.file(); err != nil && ctx.Err() == nil {
 		x.Problems = append(x.Problems, err.Error())

@@ -82,7 +82,7 @@ func MakeOld(ctx context.Context, path, from string, version int) error {
 			return err
 		}
 		rows, err := conn.QueryContext(ctx, `SELECT t.name, group_concat('"' || c.name || '"') FROM main.sqlite_schema t, pragma_table_info(t.name) c
-			WHERE t.type = 'table' AND t.name IN (SELECT name FROM new.sqlite_schema) GROUP BY t.name`)
+			WHERE t.type = 'table' AND c.name IN (SELECT name FROM pragma_table_info(t.name, 'new')) GROUP BY t.name`)
 		if err != nil {
 			return err
 		}

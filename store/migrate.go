@@ -63,12 +63,33 @@ func migrate(ctx context.Context, conn *sql.Conn, all []migration) error {
 			return fmt.Errorf("%w (schema %d, this one knows %d)", ErrNewerSchema, version, len(all))
 		}
 		if version == len(all) {
-			return nil
+			return dropFormer(ctx, conn)
 		}
 		if err := step(ctx, conn, all[version]); err != nil {
 			return fmt.Errorf("migrate to %s: %w", all[version].name, err)
 		}
 	}
+}
+
+// dropFormer removes the tables that held the search index up to schema 15. A
+// build without FTS5 cannot.
+func dropFormer(ctx context.Context, conn *sql.Conn) error {
+	const query = `SELECT group_concat('DROP TABLE IF EXISTS ' || name, ';') FROM sqlite_schema
+		WHERE name IN ('search_index', 'search_term') AND EXISTS (SELECT 1 FROM pragma_module_list WHERE name = 'fts5')`
+	var drop sql.NullString
+	if err := retryBusy(ctx, func() error { return conn.QueryRowContext(ctx, query).Scan(&drop) }); err != nil {
+		return fmt.Errorf("look for former search index: %w", err)
+	}
+	if !drop.Valid {
+		return nil
+	}
+	if err := begin(ctx, conn); err != nil {
+		return err
+	}
+	if _, err := conn.ExecContext(ctx, drop.String); err != nil {
+		return errors.Join(fmt.Errorf("drop former search index: %w", err), rollback(conn))
+	}
+	return commit(conn)
 }
 
 func step(ctx context.Context, conn *sql.Conn, m migration) error {

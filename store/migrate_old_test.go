@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bufio"
+	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -84,6 +85,38 @@ func TestMigrate_FromEveryVersion(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The search index was in FTS5 once: what is left of that goes, and what is stored
+// is indexed anew.
+func TestMigrate_FormerSearchIndexGoes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "retake.db")
+	if err := os.WriteFile(path, oldFile(t, 15, 1, 5), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	if _, err := raw.Exec(`CREATE VIRTUAL TABLE search_term USING fts5(terms, content = '', contentless_delete = 1, detail = none)`); err != nil {
+		t.Skip("this build has no FTS5: ", err)
+	}
+	if _, err := raw.Exec(`INSERT INTO search_term VALUES ('some terms'); UPDATE search_state SET done = 5`); err != nil {
+		t.Fatal(err)
+	}
+	db, err := store.Open(path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if n := number(t, db, "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'search_term%'"); n != 0 {
+		t.Errorf("%d tables of the former index are left", n)
+	}
+	if s, err := db.SearchState(t.Context()); err != nil || s.Lag != 5 {
+		t.Errorf("%d exchanges are not indexed (%v), want 5", s.Lag, err)
+	}
+	wholeFile(t, db)
 }
 
 // Killed at any moment of a migration, a file is whole, and who opens it next

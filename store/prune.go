@@ -108,9 +108,8 @@ func (p *pruning) remove(plan *Plan) error {
 		what string
 		do   func() error
 	}{
-		{"hold the search index", func() error { return p.holdSearch(plan) }},
 		{"remove exchanges", func() error { return p.exchanges(plan.Numbers) }},
-		{"merge the search index", p.mergeSearch},
+		{"tidy the search index", p.tidySearch},
 		{"remove lookups", p.lookups},
 		{"remove names", p.strays},
 		{"remove what nobody holds", p.sweep},

@@ -10,10 +10,6 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// makeIndex is apart from the migrations: a build without FTS5 cannot do it.
-const makeIndex = `CREATE VIRTUAL TABLE IF NOT EXISTS search_term USING fts5(
-	terms, content = '', contentless_delete = 1, detail = none, tokenize = "ascii tokenchars '.'")`
-
 // searchState is the row of that name.
 type searchState struct{ done, next, partOf, part int64 }
 
@@ -27,30 +23,11 @@ func (t *tx) PutTexts(p transcript.SearchTexts) (bool, error) {
 	if err := t.open(); err != nil {
 		return false, err
 	}
-	able, made, err := t.hasIndex(context.Background())
-	if err == nil && !able {
-		return false, transcript.ErrNoIndex
-	}
-	if err == nil && !made {
-		err = t.makeIndex()
-	}
-	ok := false
-	if err == nil {
-		ok, err = t.putTexts(&p)
-	}
+	ok, err := t.putTexts(&p)
 	if err != nil {
 		return false, fmt.Errorf("index for search: %w", err)
 	}
 	return ok, nil
-}
-
-// makeIndex makes the table of terms, in place of that of schema 8 and before.
-func (t *tx) makeIndex() error {
-	_, err := t.st.exec("DROP TABLE IF EXISTS search_index")
-	if err == nil {
-		_, err = t.st.exec(makeIndex)
-	}
-	return err
 }
 
 func (t *tx) putTexts(p *transcript.SearchTexts) (bool, error) {
@@ -67,18 +44,20 @@ func (t *tx) putTexts(p *transcript.SearchTexts) (bool, error) {
 			return false, err
 		}
 	}
-	ids, err := t.idsFor(first, int64(len(p.Texts)), &s)
-	if err != nil {
-		return false, err
+	lane := int64(0)
+	if first <= s.done { // out of the order of exchanges
+		lane = 1
 	}
+	var c cellTerms
 	for i := range p.Texts {
-		if err := t.putText(&p.Texts[i], ids+int64(i), ids < s.next); err != nil {
+		if err := t.putText(&p.Texts[i], s.next, &c); err != nil {
 			return false, err
 		}
 	}
-	if ids >= s.next {
-		s.next = ids + int64(len(p.Texts))
+	if err := t.putBlock(lane, s.next, &c); err != nil {
+		return false, err
 	}
+	s.next += int64(c.end())
 	s.partOf, s.part = first, int64(p.From+len(p.Texts))
 	if p.Last {
 		err = t.end(p.Exchanges, &s)
@@ -120,30 +99,9 @@ func (t *tx) end(list []transcript.Unindexed, s *searchState) error {
 	return nil
 }
 
-// idsFor gives the first of as many free ids as there are texts: the next ones,
-// or, for an exchange that is indexed once more, those before its followers',
-// which keeps ids in the order of exchanges.
-func (t *tx) idsFor(n, texts int64, s *searchState) (int64, error) {
-	if n > s.done {
-		return s.next, nil
-	}
-	before, after := int64(0), s.next
-	err := t.st.row(context.Background(), "SELECT id FROM search_text WHERE first > ? ORDER BY first, id LIMIT 1", []any{n}, &after)
-	if err == nil || errors.Is(err, sql.ErrNoRows) {
-		err = t.st.row(context.Background(), "SELECT id FROM search_text WHERE id < ? ORDER BY id DESC LIMIT 1", []any{after}, &before)
-	}
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, err
-	}
-	if after-before > texts {
-		return before + 1, nil
-	}
-	return s.next, nil
-}
-
-// putText stores one text under an id. A build without FTS5 may have left terms
-// of another text there, if the id was used before.
-func (t *tx) putText(text *transcript.SearchText, id int64, used bool) error {
+// putText stores one text and adds its terms to those of the block whose first
+// cell is given.
+func (t *tx) putText(text *transcript.SearchText, block int64, c *cellTerms) error {
 	if len(text.Items) == 0 {
 		return nil
 	}
@@ -160,24 +118,16 @@ func (t *tx) putText(text *transcript.SearchText, id int64, used bool) error {
 		}
 		same = key
 	}
-	items, err := t.prepare(text)
-	if err != nil {
-		return err
+	id := block + int64(c.end())
+	items, err := t.prepare(text, c)
+	if err == nil {
+		_, err = t.st.exec("INSERT INTO search_text (id, first, last, items, same) VALUES (?, ?, ?, ?, ?)", id, first, last, packItems(items, first), same)
 	}
-	if used {
-		if _, err := t.st.exec("DELETE FROM search_term WHERE rowid = ?", id); err != nil {
-			return err
-		}
-	}
-	if _, err := t.st.exec("INSERT INTO search_text (id, first, last, items, same) VALUES (?, ?, ?, ?, ?)", id, first, last, packItems(items, first), same); err != nil {
-		return err
-	}
-	_, err = t.st.exec("INSERT INTO search_term (rowid, terms) VALUES (?, ?)", id, termsOf(text))
 	return err
 }
 
-// placeAgain notes that an exchange brings a text that is kept already. The
-// signature is the text's: it is not kept again.
+// placeAgain notes that an exchange brings a text that is kept already, in the
+// same cells.
 func (t *tx) placeAgain(item *transcript.SearchItem, key int64) (known bool, err error) {
 	var id, first, tool int64
 	n := item.Exchange
@@ -264,31 +214,31 @@ func (t *tx) dropFrom(r *keptText, n int64) error {
 		if kept, err := t.handOn(r); kept || err != nil {
 			return err
 		}
-		return t.removeText(r.id)
 	}
-	items, err := unpackItems(r.items, r.first)
-	if err != nil {
-		return t.removeText(r.id)
-	}
-	left := slices.DeleteFunc(items, func(it packedItem) bool { return it.Exchange == n })
+	items, _ := unpackItems(r.items, r.first)
+	left := slices.DeleteFunc(slices.Clone(items), func(it packedItem) bool { return it.Exchange == n || r.same })
+	var err error
 	if len(left) == 0 {
-		return t.removeText(r.id)
+		_, err = t.st.exec("DELETE FROM search_text WHERE id = ?", r.id)
+	} else {
+		first, last := left[0].Exchange, left[len(left)-1].Exchange
+		_, err = t.st.exec("UPDATE search_text SET first = ?, last = ?, items = ? WHERE id = ?", first, last, packItems(left, first), r.id)
 	}
-	first, last := left[0].Exchange, left[len(left)-1].Exchange
-	_, err = t.st.exec("UPDATE search_text SET first = ?, last = ?, items = ? WHERE id = ?", first, last, packItems(left, first), r.id)
-	return err
+	if err != nil {
+		return err
+	}
+	return t.forget(r.id, cellsOf(items)-cellsOf(left))
 }
 
-// removeText removes a text. Without FTS5 its terms stay and lead nowhere.
-func (t *tx) removeText(id int64) error {
-	able, made, err := t.hasIndex(context.Background())
-	if err == nil {
-		_, err = t.st.exec("DELETE FROM search_text WHERE id = ?", id)
+// cellsOf counts the cells of items in their order.
+func cellsOf(items []packedItem) (n int64) {
+	end := int64(0)
+	for i := range items {
+		from := max(items[i].cell, end)
+		end = max(end, items[i].cell+items[i].cells)
+		n += end - from
 	}
-	if err == nil && able && made {
-		_, err = t.st.exec("DELETE FROM search_term WHERE rowid = ?", id)
-	}
-	return err
+	return n
 }
 
 // handOn makes a text that of the next exchange that brings it, if there is one.
@@ -305,7 +255,7 @@ func (t *tx) handOn(r *keptText) (bool, error) {
 		if unreadable != nil || len(mine) != 1 || len(theirs) != 1 {
 			return false, nil
 		}
-		theirs[0].signature, theirs[0].more = mine[0].signature, mine[0].more
+		theirs[0].cell, theirs[0].cells, theirs[0].words = mine[0].cell, mine[0].cells, mine[0].words
 		_, err = t.st.exec("UPDATE search_text SET first = ?1, last = ?1, items = ?2 WHERE id = ?3", n, packItems(theirs, n), r.id)
 	}
 	if err == nil {
@@ -319,11 +269,8 @@ func (t *tx) DropAllTexts() error {
 	if err := t.open(); err != nil {
 		return err
 	}
-	able, made, err := t.hasIndex(context.Background())
-	if err == nil && able && made {
-		_, err = t.st.exec("INSERT INTO search_term (search_term) VALUES ('delete-all')")
-	}
-	for _, query := range []string{"DELETE FROM search_text", "DELETE FROM search_place", "DELETE FROM search_tool", "DELETE FROM search_again",
+	var err error
+	for _, query := range []string{"DELETE FROM search_row", "DELETE FROM search_block", "DELETE FROM search_text", "DELETE FROM search_place", "DELETE FROM search_tool", "DELETE FROM search_again",
 		"UPDATE search_state SET done = 0, part_of = 0, part = 0"} {
 		if err == nil {
 			_, err = t.st.exec(query)

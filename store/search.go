@@ -19,27 +19,14 @@ const (
 	mostPage  = 2048
 )
 
-// hasIndex tells whether this build can keep the index, and whether there is one.
-func (r *reader) hasIndex(ctx context.Context) (able, made bool, err error) {
-	const query = `SELECT sqlite_compileoption_used('ENABLE_FTS5'), EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'search_term')`
-	if err := r.st.row(ctx, query, nil, &able, &made); err != nil {
-		return false, false, fmt.Errorf("read search index: %w", err)
-	}
-	return able, made, nil
-}
-
 // SearchState tells how far the index is.
 func (r *reader) SearchState(ctx context.Context) (transcript.SearchState, error) {
-	var s transcript.SearchState
+	s := transcript.SearchState{Index: true}
 	var last int64
-	able, _, err := r.hasIndex(ctx)
-	if err == nil {
-		err = r.st.row(ctx, "SELECT done, coalesce((SELECT max(n) FROM exchange), 0) FROM search_state", nil, &s.Done, &last)
-	}
+	err := r.st.row(ctx, "SELECT done, coalesce((SELECT max(n) FROM exchange), 0) FROM search_state", nil, &s.Done, &last)
 	if err != nil {
 		return s, fmt.Errorf("read search index: %w", err)
 	}
-	s.Index = able
 	list, err := r.Unindexed(ctx, lagCounted)
 	if s.Lag = int64(len(list)); s.Lag == lagCounted {
 		s.Lag = max(s.Lag, last-s.Done)
@@ -89,6 +76,7 @@ type searching struct {
 	ctx    context.Context
 	limits searchLimits
 	q      *transcript.SearchQuery
+	terms  termQuery // of its text, if it has one
 	filter *exchangeFilter
 	sieve  sieve
 	tools  map[int64]string
@@ -104,24 +92,15 @@ type textRow struct {
 }
 
 func (s *searching) run(yield func(transcript.SearchItem, error) bool) error {
-	able, made, err := s.hasIndex(s.ctx)
-	if err != nil {
-		return err
-	}
-	if !able {
-		return transcript.ErrNoIndex
-	}
-	var match textMatch
 	if s.q.Text != "" {
-		if match, err = s.matchOf(); err != nil {
+		var err error
+		if s.terms, err = queryOf(s.q); err != nil {
 			return err
 		}
 	}
-	if !made {
-		return nil
-	}
-	s.sieve = sieve{holds: tracesOf(s.q), errors: s.q.Errors, words: len(s.q.WordList()) > 1}
+	s.sieve = sieve{errors: s.q.Errors, words: len(s.q.WordList()) > 1}
 	if s.q.Tool != "" {
+		var err error
 		if s.sieve.tools, err = s.toolsNamed(s.q.Tool); err != nil || len(s.sieve.tools) == 0 {
 			return err
 		}
@@ -134,7 +113,7 @@ func (s *searching) run(yield func(transcript.SearchItem, error) bool) error {
 	if filter.isFew && len(filter.few) <= s.limits.veryFew {
 		return s.ofExchanges(filter.few, yield)
 	}
-	return s.ofTexts(match, yield)
+	return s.ofTexts(yield)
 }
 
 // ofExchanges gives the items of a few exchanges.
@@ -158,44 +137,29 @@ func (s *searching) ofExchanges(numbers []int64, yield func(transcript.SearchIte
 	return nil
 }
 
-// textMatch is the FTS5 query for texts, and that for those before an id, which
-// have no terms of words. Both are empty where no text is looked for.
-type textMatch struct {
-	query, before string
-	wordsFrom     int64
-}
-
-func (s *searching) matchOf() (m textMatch, err error) {
-	if m.query, err = queryOf(s.q, true); err == nil {
-		m.before, err = queryOf(s.q, false)
-	}
-	if err == nil {
-		err = s.st.row(s.ctx, "SELECT words_from FROM search_state", nil, &m.wordsFrom)
-	}
-	return m, err
-}
-
 // ofTexts gives the items of the texts that match, or of all.
-func (s *searching) ofTexts(match textMatch, yield func(transcript.SearchItem, error) bool) error {
+func (s *searching) ofTexts(yield func(transcript.SearchItem, error) bool) error {
 	span, err := s.span()
 	if err != nil {
 		return err
 	}
-	low := max(span[0], 1)
-	middle := min(max(match.wordsFrom, low), span[1]+1)
-	if err := s.ofSpan(match.query, [2]int64{middle, span[1]}, yield); err != nil {
-		return err
+	if s.q.Text == "" {
+		err = s.ofSpan([2]int64{max(span[0], 1), span[1]}, yield)
+	} else {
+		err = s.ofLanes([2]int64{max(span[0], 1), span[1]}, yield)
 	}
-	if err := s.ofSpan(match.before, [2]int64{low, middle - 1}, yield); err != nil {
-		return err
+	if err == nil {
+		err = s.ofElsewhere(span, yield)
 	}
-	return s.ofElsewhere(span, yield)
+	return err
 }
 
-// ofSpan gives the items of the texts between two ids that match.
-func (s *searching) ofSpan(match string, span [2]int64, yield func(transcript.SearchItem, error) bool) error {
+// ofSpan gives the items of all texts between two ids.
+func (s *searching) ofSpan(span [2]int64, yield func(transcript.SearchItem, error) bool) error {
 	for below, size := span[1]+1, firstPage; below > span[0]; size = min(size*4, mostPage) {
-		page, n, last, err := s.page(match, span[0], below, size)
+		where, args := s.where("t.id >= ? AND t.id < ?", span[0], below)
+		query := "SELECT t.id, t.first, t.last, t.items, t.same IS NOT NULL FROM search_text t WHERE " + where + " ORDER BY t.id DESC LIMIT ?"
+		page, n, last, err := s.read(query, append(args, size)...)
 		if err != nil {
 			return err
 		}
@@ -246,28 +210,20 @@ func (s *searching) ofElsewhere(span [2]int64, yield func(transcript.SearchItem,
 	return err
 }
 
-// page reads the next texts between two ids, the highest first, and gives those
-// that may hold what is looked for. Texts none of whose exchanges pass the filter
-// do not count.
-func (s *searching) page(match string, from, below int64, size int) (page []textRow, n int, last int64, err error) {
-	tables, where, order := "search_text t", "t.id >= ? AND t.id < ?", "t.id"
-	var args []any
-	if match != "" {
-		tables, where, order = "search_term f CROSS JOIN search_text t ON t.id = f.rowid", "f.search_term MATCH ? AND f.rowid >= ? AND f.rowid < ?", "f.rowid"
-		args = append(args, match)
+// where narrows a condition on search_text t to texts of which some exchange may
+// pass the filter.
+func (s *searching) where(condition string, args ...any) (string, []any) {
+	f := s.filter
+	if !f.isFew && f.sql == "" {
+		return condition, args
 	}
-	args = append(args, from, below)
-	if f := s.filter; f.isFew || f.sql != "" {
-		where += " AND (t.first <= ? AND t.last >= ?"
-		args = append(args, f.highest, f.lowest)
-		if !f.isFew {
-			where += " AND EXISTS (SELECT 1 FROM exchange e NOT INDEXED WHERE e.n BETWEEN t.first AND t.last AND " + f.sql + ")"
-			args = append(args, f.args...)
-		}
-		where += " OR t.same IS NOT NULL)"
+	condition += " AND (t.first <= ? AND t.last >= ?"
+	args = append(args, f.highest, f.lowest)
+	if !f.isFew {
+		condition += " AND EXISTS (SELECT 1 FROM exchange e NOT INDEXED WHERE e.n BETWEEN t.first AND t.last AND " + f.sql + ")"
+		args = append(args, f.args...)
 	}
-	query := fmt.Sprintf("SELECT t.id, t.first, t.last, t.items, t.same IS NOT NULL FROM %s WHERE %s ORDER BY %s DESC LIMIT ?", tables, where, order)
-	return s.read(query, append(args, size)...)
+	return condition + " OR t.same IS NOT NULL)", args
 }
 
 // read reads texts. n is how many there are, of which those are given that may
@@ -280,7 +236,7 @@ func (s *searching) read(query string, args ...any) (texts []textRow, n int, las
 		if n, last = n+1, t.id; err != nil || !t.same && !s.filter.within(t.first, t.last) {
 			return err
 		}
-		if err = s.pick(&t, packed); len(t.items) > 0 {
+		if err = s.pick(&t, packed, nil); len(t.items) > 0 {
 			texts = append(texts, t)
 		}
 		return err

@@ -13,20 +13,19 @@ import (
 // sieve tells from what a row of search_text says of an item whether that may be
 // looked for.
 type sieve struct {
-	holds  traces         // of what the item must hold
 	errors bool           // it must be an error
 	tools  map[int64]bool // it must be about one of these; nil for any
 	words  bool           // it may be a long one known by its words
 }
 
-// pick gives the items of a row that may be looked for. It is what each text of a
-// search is asked, so it makes nothing of the others.
-func (s *searching) pick(t *textRow, packed []byte) error {
+// pick gives the items of a row that may be looked for; if in is given, those
+// whose first cell and number of cells it takes. It is what each text of a search
+// is asked, so it makes nothing of the others.
+func (s *searching) pick(t *textRow, packed []byte, in func(first, n int64) bool) error {
 	r := itemReader{v: varints{b: packed}, exchange: t.first}
 	for r.next() {
-		if s.sieve.passes(&r) && (t.same || s.filter.within(r.exchange, r.exchange)) {
+		if s.sieve.passes(&r) && (in == nil || in(t.id+r.cell, r.cells)) && (t.same || s.filter.within(r.exchange, r.exchange)) {
 			t.items = append(t.items, r.item())
-			t.items[len(t.items)-1].signature = nil // is the row's
 		}
 	}
 	if r.v.bad {
@@ -39,10 +38,7 @@ func (s *sieve) passes(r *itemReader) bool {
 	if s.errors && r.flags&flagError == 0 || s.tools != nil && !s.tools[r.tool] {
 		return false
 	}
-	if r.flags&flagWords != 0 {
-		return s.words
-	}
-	return mayHold(r.signature, s.holds.fours) && (r.flags&flagMore == 0 || mayHold(r.signature, s.holds.more))
+	return s.words || r.flags&flagWords == 0
 }
 
 // toolsNamed gives the rows of tools whose names hold part.

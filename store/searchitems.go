@@ -13,18 +13,18 @@ import (
 
 // The items of a text are written one after the other as
 //
-//	flags kind exchange piece tool same rest signature
+//	flags kind exchange piece tool same rest cell cells
 //
 // flags is a byte; kind is the number below; exchange and piece are how far they
 // are from those of the item before; tool is the row in search_tool, 0 for none;
-// the place begins with so many bytes of the one before and goes on with rest.
-// Rest and signature have their lengths before them. All else but flags are
+// the place begins with so many bytes of the one before and goes on with rest,
+// which has its length before it; cell is how far the item's first cell is from
+// that of the item before, cells how many cells it has. All else but flags are
 // varints. The first exchange is told from that of the row.
 const (
 	flagResponse = 1
 	flagError    = 2
 	flagWords    = 4 // the text is of the item's words alone
-	flagMore     = 8 // the signature tells of more than stretches of four bytes
 )
 
 // itemKinds gives each kind its number in the file.
@@ -36,10 +36,9 @@ var errItems = errors.New("stored places of a text are damaged")
 // packedItem is an item as a row holds it.
 type packedItem struct {
 	transcript.SearchItem
-	tool      int64
-	words     bool
-	more      bool
-	signature []byte
+	tool        int64
+	words       bool
+	cell, cells int64 // its first cell in the text, and how many it has
 }
 
 func packItems(items []packedItem, exchange int64) []byte {
@@ -57,9 +56,6 @@ func packItems(items []packedItem, exchange int64) []byte {
 		if it.words {
 			flags |= flagWords
 		}
-		if it.more {
-			flags |= flagMore
-		}
 		same := 0
 		for same < len(it.At) && same < len(before.At) && it.At[same] == before.At[same] {
 			same++
@@ -72,8 +68,8 @@ func packItems(items []packedItem, exchange int64) []byte {
 		out = binary.AppendUvarint(out, uint64(same))
 		out = binary.AppendUvarint(out, uint64(len(it.At)-same))
 		out = append(out, it.At[same:]...)
-		out = binary.AppendUvarint(out, uint64(len(it.signature)))
-		out = append(out, it.signature...)
+		out = binary.AppendVarint(out, it.cell-before.cell)
+		out = binary.AppendUvarint(out, uint64(it.cells))
 		before = *it
 	}
 	return out
@@ -81,14 +77,15 @@ func packItems(items []packedItem, exchange int64) []byte {
 
 // itemReader reads the items of a row one by one. It trusts nothing.
 type itemReader struct {
-	v         varints
-	flags     byte
-	kind      uint64
-	exchange  int64 // at first that of the row
-	piece     int64
-	tool      int64
-	at        []byte // to be written over
-	signature []byte // shares memory with the row
+	v        varints
+	flags    byte
+	kind     uint64
+	exchange int64 // at first that of the row
+	piece    int64
+	tool     int64
+	at       []byte // to be written over
+	cell     int64
+	cells    int64
 }
 
 // next reads the next item; false at the end and where the row is damaged.
@@ -103,14 +100,16 @@ func (r *itemReader) next() bool {
 	r.tool = int64(r.v.uint(1 << 40))
 	same := r.v.uint(uint64(len(r.at)))
 	r.at = append(r.at[:same], r.v.bytes()...)
-	r.signature = r.v.bytes()
+	r.cell += r.v.int()
+	r.cells = int64(r.v.uint(mostSpan))
+	r.v.bad = r.v.bad || r.cell < 0 || r.cell > mostSpan
 	return !r.v.bad
 }
 
 // item gives the item that was read.
 func (r *itemReader) item() packedItem {
 	it := packedItem{SearchItem: transcript.SearchItem{Exchange: r.exchange, Body: "request", At: string(r.at), Piece: transcript.BodyID(r.piece),
-		Kind: itemKinds[r.kind], IsError: r.flags&flagError != 0}, tool: r.tool, words: r.flags&flagWords != 0, more: r.flags&flagMore != 0, signature: r.signature}
+		Kind: itemKinds[r.kind], IsError: r.flags&flagError != 0}, tool: r.tool, words: r.flags&flagWords != 0, cell: r.cell, cells: r.cells}
 	if r.flags&flagResponse != 0 {
 		it.Body = "response"
 	}
@@ -130,20 +129,25 @@ func unpackItems(packed []byte, exchange int64) ([]packedItem, error) {
 	return items, nil
 }
 
-// prepare makes what a row holds of items that are put.
-func (t *tx) prepare(text *transcript.SearchText) ([]packedItem, error) {
+// prepare makes what a row holds of items that are put, whose terms it adds to
+// those of a block.
+func (t *tx) prepare(text *transcript.SearchText, c *cellTerms) ([]packedItem, error) {
 	out := make([]packedItem, len(text.Items))
+	begin := c.end()
 	for i := range text.Items {
 		it := &text.Items[i]
 		tool, err := t.toolID(it.Tool)
 		if err != nil {
 			return nil, err
 		}
-		out[i] = packedItem{SearchItem: *it, tool: tool, words: text.Words}
-		if !text.Words {
-			out[i].signature, out[i].more = signatureOf(transcript.Fold(it.Text)), true
+		add := c.addItem
+		if text.Words {
+			add = c.addWordsAlone
 		}
+		first, n := add(transcript.Fold(it.Text))
+		out[i] = packedItem{SearchItem: *it, tool: tool, words: text.Words, cell: int64(first - begin), cells: int64(n)}
 	}
+	c.end()
 	return out, nil
 }
 

@@ -2,7 +2,6 @@ package store
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,230 +9,246 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// The search index holds, for each text, which terms are in it: four characters
-// that follow each other in a folded item. White space counts as one character,
-// whatever it is, and so does the end of an item. Three characters are looked for
-// as the beginning of a term. Terms of three would make a smaller index of small
-// texts; but most are in most texts, and whatever is made of common ones alone
-// would be looked for everywhere.
+// The search index tells which terms are in which cell: some neighbouring items
+// together, or a piece of a longer one. A term is four characters that follow each
+// other in a folded item, or a whole word of it. White space counts as one
+// character, whatever it is, and so does the end of an item. Three characters are
+// looked for as the beginning of a term. Longer stretches would tell cells apart a
+// little better and make the index larger by half.
 
 const (
-	// termRunes is how many characters a term has.
+	// termRunes is how many characters a stretch has.
 	termRunes = 4
 	// shortestText is how many characters a query needs to have a term.
 	shortestText = termRunes - 1
-	// longestText is how many characters of a query are turned into terms. Parts
-	// of a long text overlap by as much.
-	longestText = 256
+	// longestText is how many bytes of a query are turned into stretches. Pieces of
+	// a long item overlap by as much, so that one of them holds all.
+	longestText = 96
+	// longestWord is how many characters a word has at most that is known as one:
+	// a longer one may be cut where a part of an item ends.
+	longestWord = 256
 	// maxTerms is how many terms of a query are asked for.
-	maxTerms = 12
-	// maxWordTerms is how many of these are of words, if others are asked for too.
-	maxWordTerms = 6
+	maxTerms = 24
+	// cellBytes is about how much text a cell has.
+	cellBytes = 1280
 )
 
-// terms collects the terms of texts, each once.
-type terms struct {
-	out   []byte // parted by spaces
-	seen  map[[termRunes]rune]bool
-	words [1 << 16 / 64]uint64 // a bit for each wordHash
+// term stands for four characters, or for a word. The first three characters are
+// in its high bits, so that terms that begin alike follow each other. Different
+// ones may share a number: whoever shows an item looks at its text before. These
+// numbers are part of the file.
+type term uint32
+
+const (
+	termBits  = 30
+	fourthBit = 8 // that stand for the last character
+)
+
+// stretchTerm gives the term of four characters.
+func stretchTerm(r [termRunes]rune) term {
+	return beginTerm(r[0], r[1], r[2]) + term(fourth(r[3]))
 }
 
-// add adds the terms of a folded text.
-func (t *terms) add(text string) {
+// beginTerm gives the first of the terms that begin with three characters.
+func beginTerm(a, b, c rune) term {
+	v := mix(uint64(a)<<42 | uint64(b)<<21 | uint64(c))
+	return term(v>>(64-termBits)) &^ (1<<fourthBit - 1)
+}
+
+func fourth(r rune) uint8 {
+	if r < utf8.RuneSelf {
+		return uint8(r)
+	}
+	return utf8.RuneSelf | uint8(mix(uint64(r))>>57)
+}
+
+// wordTerm gives the term of a folded word.
+func wordTerm(word string) term {
+	sum := uint64(14695981039346656037) // FNV-1a
+	for i := range len(word) {
+		sum = (sum ^ uint64(word[i])) * 1099511628211
+	}
+	return term(mix(sum) >> (64 - termBits))
+}
+
+// mix spreads what bits tell over all of them (the finaliser of SplitMix64).
+func mix(v uint64) uint64 {
+	v = (v ^ v>>30) * 0xbf58476d1ce4e5b9
+	v = (v ^ v>>27) * 0x94d049bb133111eb
+	return v ^ v>>31
+}
+
+// termRune gives what stands for a character in a term.
+func termRune(r rune) rune {
+	if r <= ' ' || unicode.IsSpace(r) {
+		return ' '
+	}
+	return r
+}
+
+// eachStretch gives the terms of the stretches of a folded text.
+func eachStretch(text string, yield func(term)) {
 	var last [termRunes]rune
 	n := 0
 	for _, r := range text {
 		copy(last[:], last[1:])
 		last[termRunes-1] = termRune(r)
 		if n++; n >= termRunes {
-			t.term(last)
+			yield(stretchTerm(last))
 		}
 	}
 }
 
-// addItem adds the terms of a folded item, which has an end, and of its words.
-func (t *terms) addItem(text string) {
-	t.add(text + " ")
-	t.addWords(text)
+func notOfWord(r rune) bool { return !transcript.IsWordRune(r) }
+
+// termQuery is what a cell must hold: all of these terms, or, of a text of three
+// characters, any that begins with them.
+type termQuery struct {
+	terms []term
+	begin bool
 }
 
-func (t *terms) term(term [termRunes]rune) {
-	if t.seen[term] {
-		return
-	}
-	t.seen[term] = true
-	for _, r := range term {
-		t.out = utf8.AppendRune(t.out, r)
-	}
-	t.out = append(t.out, ' ')
-}
-
-// termRune gives what stands for a character in a term.
-func termRune(r rune) rune {
-	switch {
-	case isBlank(r):
-		return '.'
-	case isSeparator(r):
-		return r + private
-	}
-	return r
-}
-
-// private is where ASCII that FTS5 would part terms at is moved to.
-const private = 0xe000
-
-// isSeparator tells whether FTS5's "ascii" parts terms at a character.
-func isSeparator(r rune) bool {
-	return r < utf8.RuneSelf && (r < '0' || r > '9') && (r < 'a' || r > 'z')
-}
-
-func isBlank(r rune) bool { return r <= ' ' || unicode.IsSpace(r) }
-
-// Words have terms too: not the words themselves, of which there may be as many as
-// there are texts, but one of 65,536 terms that stands for each. Which stretches of
-// four characters are in a text says little of a word that is put together from
-// common ones. A long item is in several texts; it has one more of the terms of its
-// words alone, so that one is found that holds some words in different parts.
-
-// wordHash is the low half of FNV-1a (32 bits) of a folded word, mixed with the
-// high one. It is part of the file.
-func wordHash(word string) uint16 {
-	sum := uint32(2166136261)
-	for i := range len(word) {
-		sum = (sum ^ uint32(word[i])) * 16777619
-	}
-	return uint16(sum ^ sum>>16)
-}
-
-// wordMark begins such terms. They are longer than others.
-const wordMark = private + 0x100
-
-func appendWordTerm(out []byte, hash uint16) []byte {
-	out = utf8.AppendRune(out, wordMark)
-	return append(out, strconv.FormatUint(1<<16|uint64(hash), 16)[1:]...)
-}
-
-// wordTerm gives the term that stands for a folded word.
-func wordTerm(word string) string { return string(appendWordTerm(nil, wordHash(word))) }
-
-// addWords adds the terms of the words of a folded text.
-func (t *terms) addWords(text string) {
-	for word := range strings.FieldsFuncSeq(text, notOfWord) {
-		hash := wordHash(word)
-		bit := uint64(1) << (hash % 64)
-		if t.words[hash/64]&bit != 0 {
-			continue
-		}
-		t.words[hash/64] |= bit
-		t.out = append(appendWordTerm(t.out, hash), ' ')
-	}
-}
-
-// termsOf gives the terms of a text, parted by spaces.
-func termsOf(text *transcript.SearchText) string {
-	if text.Words {
-		var t terms
-		t.addWords(text.Items[0].Text)
-		return string(t.out)
-	}
-	t := terms{seen: make(map[[termRunes]rune]bool, 4096), out: make([]byte, 0, 1<<14)}
-	for i := range text.Items {
-		t.addItem(transcript.Fold(text.Items[i].Text))
-	}
-	return string(t.out)
-}
-
-// queryOf gives the FTS5 query for a search; ErrNoIndex if its text has no
-// terms. Texts that have no terms of words are asked for without.
-func queryOf(q *transcript.SearchQuery, byWords bool) (string, error) {
+// queryOf gives the query for a search; ErrNoIndex if its text has no terms.
+func queryOf(q *transcript.SearchQuery) (termQuery, error) {
 	words := q.WordList()
-	texts := words
-	if len(texts) == 0 {
-		texts = []string{transcript.Fold(q.Text)}
+	var list []term
+	for _, word := range words {
+		if utf8.RuneCountInString(word) <= longestWord {
+			list = append(list, wordTerm(word))
+		}
 	}
-	list := stretchTerms(texts)
+	if len(list) > 0 {
+		slices.Sort(list)
+		return termQuery{terms: spread(slices.Compact(list), maxTerms)}, nil
+	}
+	text := transcript.Fold(q.Text)
+	if len(words) > 0 {
+		text = words[0]
+	}
+	if utf8.RuneCountInString(text) == shortestText {
+		r := []rune(text)
+		return termQuery{terms: []term{beginTerm(termRune(r[0]), termRune(r[1]), termRune(r[2]))}, begin: true}, nil
+	}
+	eachStretch(text[:runeStart(text, min(len(text), longestText))], func(t term) { list = append(list, t) })
 	if len(list) == 0 {
-		return "", transcript.ErrNoIndex
+		return termQuery{}, transcript.ErrNoIndex
 	}
-	if len(words) > 1 {
-		all := allOf(wordsTerms(words))
-		if byWords { // of one text or of the words of a long item
-			return all, nil
-		}
-		return "(" + allOf(list) + ") OR (" + all + ")", nil
-	}
-	query := allOf(list)
-	if !byWords {
-		return query, nil
-	}
-	if len(words) == 0 {
-		words = innerWords(firstRunes(texts[0], longestText))
-	} else if utf8.RuneCountInString(words[0]) > longestText {
-		return query, nil // may be cut where a text ends
-	}
-	if len(words) == 0 {
-		return query, nil
-	}
-	slices.SortStableFunc(words, func(a, b string) int { return len(b) - len(a) }) // long ones are rare
-	words = words[:min(len(words), maxWordTerms)]
-	return allOf(wordsTerms(words)) + " AND " + allOf(spread(list, maxTerms-len(words))), nil
+	list = spread(list, maxTerms)
+	slices.Sort(list)
+	return termQuery{terms: slices.Compact(list)}, nil
 }
 
-// stretchTerms gives the terms, as a query names them, of the characters that
-// follow each other in folded texts.
-func stretchTerms(texts []string) []string {
-	t := terms{seen: map[[termRunes]rune]bool{}}
-	var list []string
-	for _, text := range texts {
-		if utf8.RuneCountInString(text) == shortestText {
-			list = append(list, `"`+strings.Map(termRune, text)+`" *`)
-		}
-		t.add(firstRunes(text, longestText))
+// runeStart gives where the character at byte i begins.
+func runeStart(s string, i int) int {
+	for i > 0 && i < len(s) && !utf8.RuneStart(s[i]) {
+		i--
 	}
-	for _, term := range strings.Fields(string(t.out)) {
-		list = append(list, `"`+term+`"`)
-	}
-	return list
-}
-
-func wordsTerms(words []string) []string {
-	list := make([]string, len(words))
-	for i, word := range words {
-		list[i] = `"` + wordTerm(word) + `"`
-	}
-	return list
-}
-
-func allOf(list []string) string { return strings.Join(spread(list, maxTerms), " AND ") }
-
-// innerWords gives the words of a text that do not go on beyond it, whatever is
-// around it.
-func innerWords(text string) []string {
-	from, to := strings.IndexFunc(text, notOfWord), strings.LastIndexFunc(text, notOfWord)
-	if from < 0 {
-		return nil
-	}
-	return transcript.Words(text[from:to])
-}
-
-func firstRunes(s string, n int) string {
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
+	return i
 }
 
 // spread takes, of many terms, some that lie far apart.
-func spread(list []string, n int) []string {
+func spread(list []term, n int) []term {
 	if len(list) <= n {
 		return list
 	}
-	var out []string
+	var out []term
 	for i := range n {
 		out = append(out, list[i*(len(list)-1)/(n-1)])
 	}
 	return out
+}
+
+// cellTerms collects which terms are in which cell, as term<<32 | cell.
+type cellTerms struct {
+	list []uint64
+	cell uint32 // the one that is being filled
+	fill int    // bytes in it
+}
+
+// addItem adds a folded item and says which cells it is in.
+func (c *cellTerms) addItem(text string) (first, n uint32) {
+	if c.fill > 0 && c.fill+len(text) > cellBytes {
+		c.next()
+	}
+	first = c.cell
+	c.addWords(text)
+	pieces := (len(text) + cellBytes - 1) / cellBytes
+	text += " " // its end
+	if pieces <= 1 {
+		c.fill += len(text)
+		c.addStretches(text)
+		return first, 1
+	}
+	size := (len(text) + pieces - 1) / pieces
+	for from := 0; ; {
+		to := runeStart(text, min(from+size, len(text)))
+		c.addStretches(text[from:runeStart(text, min(to+longestText, len(text)))])
+		if to == len(text) {
+			break
+		}
+		c.next()
+		from = to
+	}
+	n = c.cell - first + 1
+	c.next()
+	return first, n
+}
+
+// addWordsAlone adds the words of a long folded item, in a cell of their own.
+func (c *cellTerms) addWordsAlone(text string) (first, n uint32) {
+	first = c.end()
+	c.addWords(text)
+	c.next()
+	return first, 1
+}
+
+// next begins a new cell.
+func (c *cellTerms) next() { c.cell, c.fill = c.cell+1, 0 }
+
+// end gives how many cells there are.
+func (c *cellTerms) end() uint32 {
+	if c.fill > 0 {
+		c.next()
+	}
+	return c.cell
+}
+
+func (c *cellTerms) addStretches(text string) {
+	eachStretch(text, func(t term) { c.list = append(c.list, uint64(t)<<32|uint64(c.cell)) })
+}
+
+// addWords adds the words of a folded text to the cell.
+func (c *cellTerms) addWords(text string) {
+	for word := range strings.FieldsFuncSeq(text, notOfWord) {
+		c.list = append(c.list, uint64(wordTerm(word))<<32|uint64(c.cell))
+	}
+}
+
+// sorted gives each of them once, in order.
+func (c *cellTerms) sorted() []uint64 {
+	c.list = slices.Compact(sortTerms(c.list)) // cells were in order before
+	return c.list
+}
+
+// sortTerms sorts by the terms in the high halves, by three times ten bits; equal
+// ones stay as they are. It is several times as fast as sorting by comparison.
+func sortTerms(list []uint64) []uint64 {
+	const digit = 10
+	other := make([]uint64, len(list))
+	for shift := 32; shift < 32+termBits; shift += digit {
+		var at [1<<digit + 1]int
+		for _, v := range list {
+			at[v>>shift&(1<<digit-1)+1]++
+		}
+		for i := range 1 << digit {
+			at[i+1] += at[i]
+		}
+		for _, v := range list {
+			i := v >> shift & (1<<digit - 1)
+			other[at[i]] = v
+			at[i]++
+		}
+		list, other = other, list
+	}
+	return list
 }

@@ -158,9 +158,7 @@ func (v *verification) body(m *transcript.Message) string {
 	return ""
 }
 
-// file lets SQLite check its pages and indexes. It does so over a connection of
-// its own: FTS5 would hold what others wrote meanwhile against what it remembers
-// and call that damage.
+// file lets SQLite check its pages and indexes.
 func (v *verification) file() error {
 	return withConn(v.ctx, v.db.path, v.db.connect, func(conn *sql.Conn) error {
 		rows, err := conn.QueryContext(v.ctx, fmt.Sprintf("PRAGMA integrity_check(%d)", maxProblems))

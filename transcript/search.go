@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ErrNoIndex says that the search index cannot answer: there is none in this
-// build, or the text is too short for it.
+// ErrNoIndex says that the search index cannot answer: the store keeps none, or
+// the text is too short for it.
 var ErrNoIndex = errors.New("not in the search index")
 
 // Failure is the kind of what an exchange failed with: no item, but found like
@@ -60,7 +60,7 @@ type Unindexed struct {
 
 // SearchState says how far the search index is.
 type SearchState struct {
-	Index bool  // there is one in this build
+	Index bool  // the store keeps one
 	Done  int64 // every exchange up to this number is in it, but for those that Unindexed tells
 	Lag   int64 // about how many exchanges are not in it
 }
@@ -121,8 +121,10 @@ type SearchWriter interface {
 	// removed, and lets another one that resends its history bring that history.
 	DropTexts(exchange string) error
 	// TidyTexts takes a step in joining what the index was put together from, if
-	// that makes searches faster, and says whether more is to be done.
-	TidyTexts() (more bool, err error)
+	// that makes searches faster, or in removing what is of no use, and says
+	// whether more is to be done. It does what can wait only if it is to be
+	// thorough.
+	TidyTexts(thorough bool) (more bool, err error)
 	// DropAllTexts empties the index: every exchange is to be indexed again.
 	DropAllTexts() error
 }

@@ -100,10 +100,7 @@ func (d *doctor) examine(ctx context.Context) {
 		d.damage(x)
 		d.contents(x)
 	}
-	switch {
-	case !x.FTS5 && x.Readable:
-		d.say(stateNote, "search", "this program was built without FTS5 (build tag sqlite_fts5): search scans")
-	case x.FTS5 && x.Opens == nil:
+	if x.Opens == nil {
 		d.indexed(ctx)
 	}
 }

@@ -40,9 +40,9 @@ func exit(name string, err error) {
 }
 
 // TestScripts runs the commands as a user would in a pipe. seed DB DIR fills a
-// database with the exchanges of a folder; index DB indexes it for search, where
-// this build can (condition fts5); $MODEL is a scripted model, $CLERK one that escalates
-// where it is told to; story DIR DIALECT N TEXT@ITEM… writes an exchange with it.
+// database with the exchanges of a folder; index DB indexes it for search; $MODEL
+// is a scripted model, $CLERK one that escalates where it is told to; story DIR
+// DIALECT N TEXT@ITEM… writes an exchange with it.
 func TestScripts(t *testing.T) {
 	if found, err := filepath.Glob("testdata/*.txtar"); err != nil || len(found) == 0 {
 		t.Fatalf("no scripts found (%v)", err)
@@ -56,7 +56,6 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata",
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
-		Condition:     func(name string) (bool, error) { return name == "fts5" && searchable(t), nil },
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("MODEL", model.URL)
 			env.Setenv("CLERK", clerk)
@@ -65,20 +64,6 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 	})
-}
-
-// searchable tells whether this build has a search index.
-func searchable(t *testing.T) bool {
-	db, err := store.Open(filepath.Join(t.TempDir(), "t.db"), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	state, err := db.SearchState(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return state.Index
 }
 
 func index(db string) error {

@@ -1,0 +1,134 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/bits"
+)
+
+// searchBlock is a row of search_block.
+type searchBlock struct {
+	id, lane, first, span int64
+	rows                  int64
+	made, live            int64
+	done                  int64
+}
+
+const (
+	blockMaking = 0
+	blockAsked  = 1
+	blockGone   = 2
+
+	blockRowBits = 16 // of the id of a row, behind the block's
+	leastRows    = 16
+)
+
+// rowsFor says in how many rows to put the terms of so many cells: they are to
+// have about a kilobyte each, since each is read as a whole, and a page holds but
+// whole ones.
+func rowsFor(cells int64) int64 {
+	return min(max(leastRows, int64(1)<<bits.Len64(uint64(cells)/2)), 1<<blockRowBits)
+}
+
+func (b *searchBlock) end() int64 { return b.first + b.span }
+
+// shift is how far the number of a row is down in its terms.
+func (b *searchBlock) shift() int { return termBits - bits.TrailingZeros64(uint64(b.rows)) }
+
+// rowOf gives the id of the row in which a term is.
+func (b *searchBlock) rowOf(t term) int64 { return b.id<<blockRowBits | int64(t)>>b.shift() }
+
+// begin gives the first term that a row can hold.
+func (b *searchBlock) begin(row int64) term { return term(row << b.shift()) }
+
+// searchBlocks lists the blocks that are in a state, in the order of their cells.
+func (r *reader) searchBlocks(ctx context.Context, state int) (list []searchBlock, err error) {
+	const query = "SELECT id, lane, first, span, rows, made, live, done FROM search_block WHERE state = ? ORDER BY first"
+	err = r.st.rows(ctx, query, []any{state}, func(row *sql.Rows) error {
+		var b searchBlock
+		err := row.Scan(&b.id, &b.lane, &b.first, &b.span, &b.rows, &b.made, &b.live, &b.done)
+		if err == nil && (b.rows < 1 || b.rows > 1<<blockRowBits || b.rows&(b.rows-1) != 0 || b.span < 1 || b.span > mostSpan) {
+			err = fmt.Errorf("block %d: %w", b.id, errPostings)
+		}
+		list = append(list, b)
+		return err
+	})
+	return list, err
+}
+
+// addBlock makes a block in a state, without its rows.
+func (t *tx) addBlock(b *searchBlock, state int) error {
+	const query = "INSERT INTO search_block (lane, first, span, rows, made, live, state, done) VALUES (?, ?, ?, ?, ?, ?, ?, 0) RETURNING id"
+	return t.st.row(context.Background(), query, []any{b.lane, b.first, b.span, b.rows, b.made, b.live, state}, &b.id)
+}
+
+// putBlock stores terms of so many cells from first on.
+func (t *tx) putBlock(lane, first int64, c *cellTerms) error {
+	cells := int64(c.end())
+	if cells == 0 {
+		return nil
+	}
+	b := &searchBlock{lane: lane, first: first, span: cells, rows: rowsFor(cells), made: cells, live: cells}
+	if err := t.addBlock(b, blockAsked); err != nil {
+		return err
+	}
+	w := writeRows(t, b, 0)
+	var list []uint32
+	all := c.sorted()
+	for i, v := range all {
+		list = append(list, uint32(v))
+		if i == len(all)-1 || all[i+1]>>32 != v>>32 {
+			if err := w.put(term(v>>32), list); err != nil {
+				return err
+			}
+			list = list[:0]
+		}
+	}
+	return w.upTo(b.rows)
+}
+
+// rowWriter writes the rows of a block, of terms that come in their order.
+type rowWriter struct {
+	tx    *tx
+	block *searchBlock
+	row   int64 // is being filled
+	last  term  // in it
+	data  []byte
+	bits  bitWriter
+}
+
+// writeRows writes the rows of a block from one on.
+func writeRows(t *tx, b *searchBlock, row int64) *rowWriter {
+	return &rowWriter{tx: t, block: b, row: row, last: b.begin(row), data: make([]byte, 0, 4096)}
+}
+
+func (w *rowWriter) put(t term, cells []uint32) error {
+	if err := w.upTo(int64(t) >> w.block.shift()); err != nil {
+		return err
+	}
+	w.data = appendTerm(w.data, t-w.last, cells, uint32(w.block.span), &w.bits)
+	w.last = t
+	return nil
+}
+
+// upTo writes the rows before one. Those without terms are there, too: where one
+// is missing, the block was removed.
+func (w *rowWriter) upTo(row int64) error {
+	for w.row < row {
+		if _, err := w.tx.st.exec("INSERT INTO search_row (id, terms) VALUES (?, ?)", w.block.id<<blockRowBits|w.row, w.data); err != nil {
+			return err
+		}
+		w.row++
+		w.data, w.last = w.data[:0], w.block.begin(w.row)
+	}
+	return nil
+}
+
+// forget counts cells that hold nothing any more.
+func (t *tx) forget(text, cells int64) error {
+	const query = `UPDATE search_block SET live = max(live - ?, 0)
+		WHERE id = (SELECT id FROM search_block WHERE state = 1 AND first <= ? ORDER BY first DESC LIMIT 1)`
+	_, err := t.st.exec(query, cells, text)
+	return err
+}

@@ -1,0 +1,274 @@
+package store
+
+import (
+	"cmp"
+	"database/sql"
+	"encoding/json"
+	"math"
+	"slices"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+const (
+	// mostBlocks is how many blocks are asked at once. The first is asked alone,
+	// since most searches end in it.
+	mostBlocks = 8
+	// fewCells are looked at rather than held against one more common term.
+	fewCells = 4
+)
+
+// searchLane finds the texts of a lane that may match, the last one first.
+type searchLane struct {
+	*searching
+	lane   int64
+	span   [2]int64 // between which texts
+	blocks []searchBlock
+	listed bool
+	below  int64   // all cells from here on were asked about
+	ask    int     // how many blocks to ask next
+	cells  []int64 // that hold all terms and were not looked at yet
+	looked int64   // the last that was looked at
+	size   int     // how many to look at next
+	texts  []textRow
+}
+
+// ofLanes gives the items of the texts that match and whose ids are in a span.
+func (s *searching) ofLanes(span [2]int64, yield func(transcript.SearchItem, error) bool) error {
+	var lanes [2]*searchLane
+	for i := range lanes {
+		lanes[i] = &searchLane{searching: s, lane: int64(i), span: span, below: math.MaxInt64, looked: math.MaxInt64, ask: 1, size: firstPage}
+	}
+	for {
+		var best *searchLane
+		for _, l := range lanes {
+			text, err := l.peek()
+			if err != nil {
+				return err
+			}
+			if text != nil && (best == nil || text.last > best.texts[0].last) {
+				best = l
+			}
+		}
+		if best == nil {
+			return nil
+		}
+		if err := s.text(&best.texts[0], yield); err != nil {
+			return err
+		}
+		best.texts = best.texts[1:]
+	}
+}
+
+// peek gives the next text; nil after the last.
+func (l *searchLane) peek() (*textRow, error) {
+	for len(l.texts) == 0 {
+		if len(l.cells) > 0 {
+			n := min(l.size, len(l.cells))
+			cells := l.cells[:n]
+			l.cells, l.size = l.cells[n:], min(4*l.size, mostPage)
+			if err := l.readTexts(cells); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		more, err := l.askBlocks()
+		if !more || err != nil {
+			return nil, err
+		}
+	}
+	return &l.texts[0], nil
+}
+
+// readTexts reads the texts of cells.
+func (l *searchLane) readTexts(cells []int64) error {
+	list, err := json.Marshal(cells)
+	if err != nil {
+		return err
+	}
+	where, args := l.where("t.id BETWEEN ? AND ?", l.span[0], l.span[1])
+	query := `SELECT t.id, t.first, t.last, t.items, t.same IS NOT NULL
+		FROM json_each(?) c CROSS JOIN search_text t ON t.id = (SELECT max(id) FROM search_text WHERE id <= c.value) WHERE ` + where
+	before := l.looked
+	l.looked = cells[len(cells)-1]
+	in := func(first, n int64) bool { // an item that was in the cell before was given
+		return inCells(first, n, cells) && (before < first || before >= first+n)
+	}
+	var packed sql.RawBytes
+	last := int64(-1)
+	return l.st.rows(l.ctx, query, append([]any{string(list)}, args...), func(row *sql.Rows) error {
+		var t textRow
+		err := row.Scan(&t.id, &t.first, &t.last, &packed, &t.same)
+		if err != nil || t.id == last || !t.same && !l.filter.within(t.first, t.last) {
+			return err
+		}
+		last = t.id
+		if err = l.pick(&t, packed, in); len(t.items) > 0 {
+			l.texts = append(l.texts, t)
+		}
+		return err
+	})
+}
+
+// inCells tells whether one of n cells from first on is among some that descend.
+func inCells(first, n int64, cells []int64) bool {
+	i, _ := slices.BinarySearchFunc(cells, first+n-1, func(cell, last int64) int { return cmp.Compare(last, cell) })
+	return i < len(cells) && cells[i] >= first
+}
+
+// askBlocks finds the cells of the next blocks that hold all terms.
+func (l *searchLane) askBlocks() (more bool, err error) {
+	if !l.listed {
+		if err := l.list(); err != nil {
+			return false, err
+		}
+	}
+	if len(l.blocks) == 0 {
+		return false, nil
+	}
+	n := min(l.ask, len(l.blocks))
+	rows, err := l.readRows(l.blocks[:n])
+	if err != nil {
+		return false, err
+	}
+	for i := range n {
+		cells, there, err := l.cellsOf(&l.blocks[i], rows)
+		if err != nil {
+			return false, err
+		}
+		if !there { // it was joined meanwhile
+			l.listed = false
+			return true, nil
+		}
+		for _, cell := range slices.Backward(cells) {
+			if at := l.blocks[i].first + int64(cell); at < l.below {
+				l.cells = append(l.cells, at)
+			}
+		}
+		l.below = l.blocks[i].first
+	}
+	l.blocks, l.ask = l.blocks[n:], min(2*l.ask, mostBlocks)
+	return true, nil
+}
+
+// list lists the blocks to ask, the last one first.
+func (l *searchLane) list() error {
+	all, err := l.searchBlocks(l.ctx, blockAsked)
+	l.blocks, l.listed = nil, true
+	for _, b := range slices.Backward(all) {
+		if b.lane == l.lane && b.first < l.below && b.first <= l.span[1] && b.end() > l.span[0] {
+			l.blocks = append(l.blocks, b)
+		}
+	}
+	return err
+}
+
+// readRows reads the rows of blocks in which the terms of the query are.
+func (l *searchLane) readRows(blocks []searchBlock) (map[int64][]byte, error) {
+	var ids []int64
+	for i := range blocks {
+		for _, t := range l.terms.terms {
+			ids = append(ids, blocks[i].rowOf(t))
+		}
+	}
+	list, err := json.Marshal(slices.Compact(ids))
+	if err != nil {
+		return nil, err
+	}
+	rows := make(map[int64][]byte, len(ids))
+	const query = "SELECT r.id, r.terms FROM json_each(?) j CROSS JOIN search_row r ON r.id = j.value"
+	err = l.st.rows(l.ctx, query, []any{string(list)}, func(row *sql.Rows) error {
+		var id int64
+		var data []byte
+		err := row.Scan(&id, &data)
+		rows[id] = data
+		return err
+	})
+	return rows, err
+}
+
+// cellsOf gives the cells of a block that hold the terms of the query; false if
+// the block is not there any more.
+func (l *searchLane) cellsOf(b *searchBlock, rows map[int64][]byte) (cells []uint32, there bool, err error) {
+	for _, t := range l.terms.terms {
+		if rows[b.rowOf(t)] == nil {
+			return nil, false, nil
+		}
+	}
+	if l.terms.begin {
+		cells, err = anyOf(b, rows, l.terms.terms[0])
+	} else {
+		cells, err = allOf(b, rows, l.terms.terms)
+	}
+	return cells, true, err
+}
+
+// anyOf gives the cells that hold any of the terms that begin as one does.
+func anyOf(b *searchBlock, rows map[int64][]byte, begin term) ([]uint32, error) {
+	id := b.rowOf(begin)
+	r := readTerms(rows[id], b.begin(id&(1<<blockRowBits-1)))
+	var all []uint32
+	var err error
+	for r.next() {
+		if r.term >= begin && r.term < begin+1<<fourthBit {
+			if all, err = r.cells(all, uint32(b.span)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if r.v.bad {
+		return nil, errPostings
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+// allOf gives the cells that hold all of some terms.
+func allOf(b *searchBlock, rows map[int64][]byte, terms []term) ([]uint32, error) {
+	found := make([]termReader, 0, len(terms))
+	for _, t := range terms {
+		id := b.rowOf(t)
+		r := readTerms(rows[id], b.begin(id&(1<<blockRowBits-1)))
+		for r.next() && r.term < t {
+		}
+		if r.v.bad {
+			return nil, errPostings
+		}
+		if r.term != t || r.n == 0 {
+			return nil, nil
+		}
+		found = append(found, r)
+	}
+	slices.SortFunc(found, func(a, b termReader) int { return int(a.n) - int(b.n) })
+	var cells, other []uint32
+	for i := range found {
+		if i > 0 && len(cells) <= fewCells && found[i].n > uint32(b.span)/4 {
+			break
+		}
+		var err error
+		if other, err = found[i].cells(other[:0], uint32(b.span)); err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			cells = slices.Clone(other)
+			continue
+		}
+		if cells = inBoth(cells, other); len(cells) == 0 {
+			break
+		}
+	}
+	return cells, nil
+}
+
+// inBoth gives what is in two ascending lists, in place of the first.
+func inBoth(a, b []uint32) []uint32 {
+	kept := a[:0]
+	for _, cell := range a {
+		i, found := slices.BinarySearch(b, cell)
+		if found {
+			kept = append(kept, cell)
+		}
+		b = b[i:]
+	}
+	return kept
+}

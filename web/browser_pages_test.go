@@ -3,6 +3,7 @@ package web_test
 import (
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -116,16 +117,84 @@ func TestBrowser_MarksAreSetAndShown(t *testing.T) {
 	b.quiet()
 }
 
-func TestBrowser_HelpNamesTheKeys(t *testing.T) {
+// The help of each page names what works there, and nothing else.
+func TestBrowser_HelpNamesTheKeysOfThePage(t *testing.T) {
 	b := startBrowser(t, options(runStore(t)))
-	b.open("/r/1")
-	b.do(chromedp.KeyEvent("?"), chromedp.WaitVisible(chromedp.CSS("dialog.keys")))
-	if got := eval[string](b, `document.querySelector("dialog.keys").innerText`); len(got) < 100 {
-		t.Errorf("the help says %q", got)
+	help := func() string {
+		b.do(chromedp.KeyEvent("?"), chromedp.WaitVisible(chromedp.CSS("dialog.keys")))
+		return eval[string](b, `[...document.querySelectorAll("dialog.keys dt")].map(e => e.innerText.replace(/\s+/g, "")).join(" ")`)
+	}
+	for target, want := range map[string]string{
+		"/": "jk enter x c / g r e s ?", "/exchanges": "jk enter / d g r e s ?", "/tools": "jk enter g r e s / ?", "/import": "g r e s / ?", "/search?q=parse": "jk enter / g r e s ?",
+		"/r/1": "jk enter esc [] o b c e t w i v d g r s / ?", "/x/2": "jk enter esc [] b c p u n t w e l d a g r s / ?", "/x/2/wire": "jk o c p u n t w e l d g r s / ?",
+	} {
+		b.open(target)
+		if got := help(); got != want {
+			t.Errorf("%s: the help names %s, want %s", target, got, want)
+		}
 	}
 	b.do(chromedp.KeyEvent("?"))
-	if eval[bool](b, `document.querySelector("dialog.keys").open`) {
+	if eval[bool](b, `document.querySelector("dialog.keys") !== null`) {
 		t.Error("? does not close it again")
+	}
+	b.do(chromedp.EmulateViewport(420, 900))
+	b.open("/r/1")
+	if got := help(); !strings.Contains(got, "jk") {
+		t.Errorf("in a narrow window the help names %q", got)
+	}
+	b.quiet()
+}
+
+// What j and k lead to can be seen, and enter opens it.
+func TestBrowser_EachListIsWalkedByKeys(t *testing.T) {
+	b := startBrowser(t, options(runStore(t)))
+	for target, leads := range map[string]string{
+		"/": "/r/1", "/exchanges": "/x/", "/tools": "/tools", "/tools?name=read_file": "/x/", "/stats": "/stats", "/search?q=parse": "/x/", "/r/1/calls": "/x/", "/r/1/findings": "/x/",
+		"/compare?refs=x1+x5": "/x", "/compare?refs=x1+x5+x7": "/x",
+	} {
+		b.open(target)
+		b.do(chromedp.KeyEvent("j"))
+		if !eval[bool](b, `document.activeElement.matches("[data-block], [data-block] *") && document.activeElement.matches(":focus-visible") && getComputedStyle(document.activeElement).outlineStyle !== "none" || document.activeElement.matches(".half")`) {
+			t.Errorf("%s: after j the focus is on %s", target, eval[string](b, `document.activeElement.outerHTML.slice(0, 120)`))
+		}
+		b.do(chromedp.KeyEvent("j"), chromedp.KeyEvent("k"), chromedp.KeyEvent("\r"))
+		b.poll(`location.pathname.startsWith("` + leads + `") && location.href !== "` + b.base + target + `"`)
+	}
+	b.took()
+}
+
+// Folds, ticks, what was typed and how far one has read come back on reload and on
+// the way back.
+func TestBrowser_ReloadAndBackKeepThePlace(t *testing.T) {
+	db := openStore(t, append(runCaptures(), twoRunsAfter(len(runCaptures()))...))
+	o := options(db)
+	o.Update = db.Update
+	b := startBrowser(t, o)
+	state := `JSON.stringify({y: Math.round(scrollY), folds: [...document.querySelectorAll("main details")].map(d => d.open), ticked: [...document.querySelectorAll("input:checked")].map(e => e.value), name: document.querySelector("input[name=name]")?.value})`
+	for target, do := range map[string]string{
+		"/r/1":      `document.querySelectorAll("main details").forEach((d, i) => i % 2 || (d.open = !d.open)); document.querySelector(".marks").open = true; document.querySelector("input[name=name]").value = "mine"; scrollTo(0, 700)`,
+		"/":         `document.querySelector("input[value=r2]").click()`,
+		"/x/2/wire": `document.querySelectorAll("main details").forEach(d => d.open = !d.open); scrollTo(0, 500)`,
+	} {
+		b.open(target)
+		eval[bool](b, "(() => {"+do+"; return true; })()")
+		was := eval[string](b, state)
+		b.do(chromedp.Reload())
+		b.poll(`document.readyState === "complete"`)
+		if got := eval[string](b, state); got != was {
+			t.Errorf("%s: after a reload %s, want %s", target, got, was)
+		}
+		eval[bool](b, `document.querySelector("nav.lists a[href='/tools']").click() ?? true`)
+		b.poll(`location.pathname === "/tools" && document.readyState === "complete"`)
+		eval[bool](b, `setTimeout(() => history.back()) > 0`)
+		b.poll(`location.pathname === "` + target + `" && document.readyState === "complete"`)
+		if got := eval[string](b, state); got != was {
+			t.Errorf("%s: on the way back %s, want %s", target, got, was)
+		}
+		b.open(target)
+		if got := eval[string](b, state); got == was {
+			t.Errorf("%s: a page that is opened anew is as it was left: %s", target, got)
+		}
 	}
 	b.quiet()
 }

@@ -12,14 +12,17 @@ import (
 
 // twoRuns are two runs that differ in a tool's arguments, its result and the
 // answer, and agree in what was asked.
-func twoRuns() []*transcript.Capture {
+func twoRuns() []*transcript.Capture { return twoRunsAfter(0) }
+
+// twoRunsAfter are those behind so many other captures.
+func twoRunsAfter(before int) []*transcript.Capture {
 	run := func(n int, call, number, result, answer string) []*transcript.Capture {
 		user := `{"role":"user","content":"Look order 7 up."}`
 		use := `{"type":"tool_use","id":"toolu_` + call + `","name":"order","input":{"id":` + number + `}}`
 		history := user + `,{"role":"assistant","content":[` + use + `]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_` + call + `","content":` + quote(result) + `}]}`
 		return []*transcript.Capture{
-			capture(n, "/v1/messages", 200, messagesBody(user), messagesAnswer("msg_a"+call, use, "tool_use")),
-			capture(n+1, "/v1/messages", 200, messagesBody(history), messagesAnswer("msg_b"+call, `{"type":"text","text":`+quote(answer)+`}`, "end_turn")),
+			capture(before+n, "/v1/messages", 200, messagesBody(user), messagesAnswer("msg_a"+call, use, "tool_use")),
+			capture(before+n+1, "/v1/messages", 200, messagesBody(history), messagesAnswer("msg_b"+call, `{"type":"text","text":`+quote(answer)+`}`, "end_turn")),
 		}
 	}
 	a := run(1, "aaaaaaaa1", "2512292042121000001", `{"state":"sent","total":1.10}`, "Order 7 was sent "+payload)

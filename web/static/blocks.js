@@ -18,11 +18,15 @@ export function choose(block) {
   chosen?.classList.add("chosen");
 }
 
-export function focusOn(block, side) {
-  const target = block.querySelector(side ?? ".half:not(.gap), a[id]") ?? block;
-  target.focus({ preventScroll: true });
+// targetOf is what of a block takes the focus: its first half, its own link, the
+// block, or what it links to.
+const targetOf = (block) =>
+  block.querySelector(".half[tabindex]:not(.gap), a[id]") ?? (block.hasAttribute("tabindex") ? block : block.querySelector("a[href]")) ?? block;
+
+export function focusOn(block) {
+  targetOf(block).focus({ preventScroll: true });
   block.scrollIntoView({ block: "nearest" });
-  if (block.matches(".pair, .item")) history.replaceState(history.state, "", "#" + block.id);
+  if (block.id && block.matches(".pair, .item, .act")) history.replaceState(history.state, "", "#" + block.id);
 }
 
 // step goes to the block so many further; from nowhere to the first one in view.

@@ -1,5 +1,7 @@
 // Folds: what a link points into opens, and so does all of a block at once.
 
+import { cameBack } from "./place.js";
+
 export function toggle(block) {
   const folds = [...(block?.querySelectorAll("details") ?? [])];
   const open = folds.some((f) => !f.open);
@@ -13,4 +15,4 @@ function unfold() {
 }
 
 addEventListener("hashchange", unfold);
-if (location.hash) unfold();
+if (location.hash && !cameBack) unfold();

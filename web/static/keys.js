@@ -33,9 +33,16 @@ const keys = {
   x: () => current()?.querySelector("input[form=compare]")?.click(),
 };
 
+// follow goes where a block leads that has no details of its own.
+function follow() {
+  const link = document.activeElement?.closest("[data-block]:not(.side)")?.querySelector("a[href]:not([data-copy-from])");
+  link?.click();
+  return Boolean(link);
+}
+
 // Enter acts on what has the focus by itself where that is a link or a button.
 function special(e) {
-  if (e.key === "Enter") return !e.target.closest("a, button, summary, label") && enter();
+  if (e.key === "Enter") return !e.target.closest("a, button, summary, label") && (enter() || follow());
   if (e.key === "Escape") return leave();
   return false;
 }

@@ -2,6 +2,7 @@
 // points into. Nothing here makes markup out of data: what is shown comes from
 // this server as pages, or goes into a page as text.
 
+import "./place.js";
 import "./copy.js";
 import "./fold.js";
 import "./panel.js";

@@ -93,12 +93,17 @@ func (c *Compared) leaves(first *Side, o DiffOptions) {
 	}
 }
 
-// gistOfResult is what came of a call, in short.
+// gistOfResult is a call and what came of it, in short.
 func gistOfResult(r *ActRef) string {
-	if r.Result == nil {
-		return r.Item.Name + " → no result"
+	const longest = 80
+	call := gistOf(r)
+	if short := Head(call, longest); short != call {
+		call = short + "…"
 	}
-	return r.Item.Name + " → " + r.Result.Text
+	if r.Result == nil {
+		return call + " → no result"
+	}
+	return call + " → " + r.Result.Text
 }
 
 // gistOf is what an act says in short: a call by name and arguments, else the

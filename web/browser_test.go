@@ -130,7 +130,7 @@ func (b *browser) open(target string) {
 func (b *browser) poll(expression string) {
 	b.t.Helper()
 	for range 400 {
-		if eval[bool](b, "!!("+expression+")") {
+		if is, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("!!("+expression+")")); err == nil && is { // a page that is just left has no answer
 			return
 		}
 		time.Sleep(25 * time.Millisecond)

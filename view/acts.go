@@ -35,6 +35,9 @@ type acting struct {
 	branches  bool   // they are walked too, else only the lines of the agents
 	whole     bool   // a stretch begins with all of its first request, reasoning included
 	only      *Agent // this one alone, with those under it; nil for all
+	// opening is what the first request of a line brings, all of it; nil for what is new
+	// in it.
+	opening []transcript.Item
 
 	pairs map[string][]*transcript.Pair            // calls of the answers, by exchange, in order
 	calls map[transcript.Place]*transcript.CallRow // that a request brought a result of, by where it is
@@ -103,6 +106,9 @@ func (a *acting) line(agent *Agent, steps []*Step, depth int) error {
 	scenes, err := a.scenes(steps)
 	if err != nil {
 		return err
+	}
+	if a.opening != nil {
+		scenes[0].brought = a.opening
 	}
 	count := 0
 	for i := range scenes {

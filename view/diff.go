@@ -24,6 +24,7 @@ type Diff struct {
 	Changed    int                     `json:"changed"`
 	Added      int                     `json:"added"`
 	Removed    int                     `json:"removed"`
+	Before     int                     `json:"before,omitempty"` // of a take: what both begin with and have alike, not among the acts
 	Divergence *int                    `json:"first_divergence"` // index of the first act that is not the same; nil: there is none
 	Acts       []DiffAct               `json:"acts"`
 	Tools      []ToolDiff              `json:"tools"`      // that differ; of the first steps

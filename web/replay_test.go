@@ -164,6 +164,9 @@ func TestReplay_ShowsWhatWillBeSentBeforeItIs(t *testing.T) {
 	for _, bad := range markup(page) {
 		t.Error(bad)
 	}
+	// Beside the original, the figures are of all that was sent from the fork on.
+	compared := page.id("compared")
+	wantText(t, compared, fmt.Sprintf("beside the original, from x%d on", e.N), "recorded from here on", "t2 replayed", "steps 2 ", "tokens in 100 ", "1 before that are the same in both", "1 degrees-40 degrees "+payload)
 }
 
 func TestReplay_WithoutAChangeSendsTheRecordedBytes(t *testing.T) {

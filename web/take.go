@@ -18,24 +18,26 @@ import (
 // takePage shows how a replay goes, and what came of it.
 type takePage struct {
 	layout
-	T       *transcript.Take
-	Ref     string
-	Origin  *transcript.Exchange
-	Run     string // reference of the run in which it hangs, "" if that is gone
-	Form    string
-	Edits   []plannedEdit
-	Steps   []takeStep
-	Results map[string]int // by source
-	Ended   bool
-	Ours    bool // this viewer plays it
-	Why     string
-	Refresh string
-	Compare string
-	D       *diffView // against the original, when it has ended
-	Parent  string    // the take that it goes on from, "" for none
-	Later   []string  // takes that go on from it
-	Resume  *resumeView
-	Sample  string // where the sample is that it belongs to, "" if it stands alone
+	T        *transcript.Take
+	Ref      string
+	Origin   *transcript.Exchange
+	Run      string // reference of the run in which it hangs, "" if that is gone
+	Form     string
+	Edits    []plannedEdit
+	Steps    []takeStep
+	Results  map[string]int // by source
+	Ended    bool
+	Ours     bool // this viewer plays it
+	Why      string
+	Refresh  string
+	Compare  string
+	D        *diffView // against the original, when it has ended
+	Parent   string    // the take that it goes on from, "" for none
+	Later    []string  // takes that go on from it
+	Resume   *resumeView
+	Sample   string // where the sample is that it belongs to, "" if it stands alone
+
+	recorded []*transcript.Exchange // what it is held against
 }
 
 // takeStep is a step of a take: its answer in short.
@@ -91,7 +93,8 @@ func (s *server) showTake(c *gin.Context, status int, t *transcript.Take, wrong 
 		if run, err := s.reader.Run(ctx, p.Origin.Link.Run); err == nil {
 			p.Run = view.RunRef(run.N)
 		}
-		p.Compare = compareURL(s.original(ctx, p), p.Ref)
+		p.recorded = s.original(ctx, p)
+		p.Compare = compareURL(view.Ref(p.recorded[len(p.recorded)-1].N), p.Ref)
 	}
 	if err := p.fill(c, s); err != nil {
 		s.failed(c, err)
@@ -125,14 +128,13 @@ func groupURL(t *transcript.Take) string {
 
 // original is what a take is held against: what was recorded from where it left on,
 // as far as the take was to go.
-func (s *server) original(ctx context.Context, p *takePage) string {
+func (s *server) original(ctx context.Context, p *takePage) []*transcript.Exchange {
 	if p.T.Mode != transcript.Once {
 		if tape, err := replay.ReadTape(ctx, s.reader, p.Origin); err == nil {
-			line := tape.Line()
-			return view.Ref(line[len(line)-1].N)
+			return tape.Line()
 		}
 	}
-	return view.Ref(p.Origin.N)
+	return []*transcript.Exchange{p.Origin}
 }
 
 // afterTake adds what can be said and done of a take that goes on no more.
@@ -151,7 +153,7 @@ func (s *server) afterTake(c *gin.Context, p *takePage) error {
 		}
 	}
 	if p.Origin != nil && len(p.Steps) > 0 {
-		d, err := s.diff(c, []string{s.original(ctx, p), p.Ref})
+		d, err := view.NewTakeDiff(ctx, s.reader, p.recorded, p.T, view.DiffOptions{Prices: s.prices})
 		if err != nil {
 			s.log.Error("compare take", "take", p.Ref, "error", err)
 		} else {

@@ -1,0 +1,152 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/retake-debugger/retake/pricing"
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// NewTakeDiff holds a take against what was recorded from where it left the original
+// on: recorded is the exchange that was sent again, and those that went on from it.
+// Figures are of these and of what the take sent, also in the takes that it goes on
+// from. What both have that the first request brought is only counted (Before).
+func NewTakeDiff(ctx context.Context, r transcript.Reader, recorded []*transcript.Exchange, t *transcript.Take, o DiffOptions) (*Diff, error) {
+	taken, err := sentInLine(ctx, r, t)
+	if err != nil {
+		return nil, err
+	}
+	if len(taken) == 0 || len(recorded) == 0 {
+		return nil, fmt.Errorf("exchanges of %s: %w", TakeRef(t.N), transcript.ErrNotFound)
+	}
+	d := &Diff{}
+	d.Sides = [2]*Side{&d.A, &d.B}
+	if err := d.A.readLine(ctx, r, recorded, o); err != nil {
+		return nil, err
+	}
+	if err := d.B.readLine(ctx, r, taken, o); err != nil {
+		return nil, err
+	}
+	d.A.Name, d.B.Ref, d.B.Name = "recorded from here on", TakeRef(t.N), "replayed"
+	d.compare(o)
+	d.leaveOutBefore(recorded[0])
+	return d, nil
+}
+
+// leaveOutBefore takes what is the same and came before the fork out of the acts.
+func (d *Diff) leaveOutBefore(first *transcript.Exchange) {
+	before := map[string]bool{} // places in the request
+	for i := range d.A.acts {
+		if a := &d.A.acts[i]; a.sent && a.from == first.ID {
+			before[a.at] = true
+		}
+	}
+	d.Acts = slices.DeleteFunc(d.Acts, func(a DiffAct) bool {
+		if a.Fate != transcript.Same || a.A.Exchange != first.ID || !before[a.A.At] {
+			return false
+		}
+		d.Before++
+		d.Same--
+		return true
+	})
+	d.Divergence = nil
+	if i := slices.IndexFunc(d.Acts, func(a DiffAct) bool { return a.Fate != transcript.Same }); i >= 0 {
+		d.Divergence = &i
+	}
+}
+
+// sentInLine gives the steps that a take sent, of each the last attempt, and before them
+// those of the takes that it goes on from. One that failed and was sent again is left
+// out.
+func sentInLine(ctx context.Context, r transcript.Reader, t *transcript.Take) ([]*transcript.Exchange, error) {
+	takes, err := takeLine(ctx, r, t)
+	if err != nil {
+		return nil, err
+	}
+	var list []*transcript.Exchange
+	for _, take := range slices.Backward(takes) {
+		for _, s := range take.Steps {
+			if s.Step == 0 {
+				continue
+			}
+			e, err := r.Exchange(ctx, s.Exchange)
+			if lost(err) != "" {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			if n := len(list); n > 0 && list[n-1].Outcome != transcript.OK {
+				list = list[:n-1]
+			}
+			list = append(list, e)
+		}
+	}
+	return list, nil
+}
+
+// readLine reads what a line of exchanges said and did, each going on from the one
+// before it, and what it comes to.
+func (s *Side) readLine(ctx context.Context, r transcript.Reader, line []*transcript.Exchange, o DiffOptions) error {
+	first, last := line[0], line[len(line)-1]
+	s.Ref, s.Steps, s.End, s.DurationMS = Ref(first.N), len(line), endOf(last), ms(last.StartedAt.Add(last.Timing.Duration).Sub(first.StartedAt))
+	s.sum(line, o.Prices)
+	run := &Run{exchanges: map[string]*transcript.Exchange{}}
+	steps := make([]*Step, len(line))
+	for i, e := range line {
+		run.exchanges[e.ID] = e
+		steps[i] = &Step{Ref: Ref(e.N), Exchange: e.ID, exchange: e}
+	}
+	h, err := readHistory(ctx, r, first)
+	if err != nil {
+		return err
+	}
+	a := acting{run: run, ctx: ctx, reader: r, reasoning: o.Reasoning, opening: settingsFirst(withoutReasoning(h.plain()[:h.output]))}
+	a.sees(h.turn.Input)
+	if err := a.line(nil, steps, 0); err != nil {
+		return err
+	}
+	s.acts, s.thought = a.acts, a.thought
+	for i := range s.acts {
+		if a := &s.acts[i]; a.Result != nil && a.Result.IsError && !(a.sent && a.from == first.ID) {
+			s.Errors++
+		}
+	}
+	s.setSettings(h.turn.Input, h.turn.Parameters)
+	return nil
+}
+
+// sum adds up what exchanges used.
+func (s *Side) sum(line []*transcript.Exchange, prices *pricing.Table) {
+	var cost pricing.Total
+	for _, e := range line {
+		row := NewRow(e)
+		if model := cmp.Or(row.ResponseModel, row.Model); !slices.Contains(s.Models, model) {
+			s.Models = append(s.Models, model)
+		}
+		if !slices.Contains(s.Dialects, e.Dialect) {
+			s.Dialects = append(s.Dialects, e.Dialect)
+		}
+		s.Calls += row.Calls
+		if row.Failed() {
+			s.Errors++
+		}
+		if prices != nil {
+			cost.Add(row.use(), prices.Cost(row.use()))
+		}
+		if u := row.Usage; u != nil {
+			if s.Usage == nil {
+				s.Usage = &transcript.Usage{Complete: true}
+			}
+			s.Usage.InputTotal, s.Usage.InputUncached, s.Usage.CacheRead, s.Usage.CacheWrite = s.Usage.InputTotal+u.InputTotal, s.Usage.InputUncached+u.InputUncached, s.Usage.CacheRead+u.CacheRead, s.Usage.CacheWrite+u.CacheWrite
+			s.Usage.Output, s.Usage.Reasoning, s.Usage.Total, s.Usage.Complete = s.Usage.Output+u.Output, s.Usage.Reasoning+u.Reasoning, s.Usage.Total+u.Total, s.Usage.Complete && u.Complete
+		}
+	}
+	if s.LowerBound = cost.LowerBound; cost.USD() != nil {
+		usd := pricing.Dollars(cost.USD())
+		s.CostUSD = &usd
+	}
+}

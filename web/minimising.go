@@ -15,7 +15,8 @@ type minimiseRun struct {
 	ID     string
 	Origin *transcript.Exchange
 	Look   string
-	Most   int // requests
+	Most   int     // requests
+	of     *server // that began it
 	cancel context.CancelFunc
 
 	mu    sync.Mutex
@@ -44,7 +45,7 @@ func (s *server) beginMinimise(ctx context.Context, p *minimisePage) (string, er
 	}
 	search, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	m := p.search
-	run := &minimiseRun{ID: id, Origin: m.Request.Origin, Look: m.Look.Name, Most: m.Requests, cancel: cancel}
+	run := &minimiseRun{ID: id, Origin: m.Request.Origin, Look: m.Look.Name, Most: m.Requests, of: s, cancel: cancel}
 	m.Player, m.Group, m.Progress = s.replaying.Player(), id, run.tell
 	t.mu.Lock()
 	t.searches[id] = run
@@ -71,7 +72,7 @@ func (s *server) beginMinimise(ctx context.Context, p *minimisePage) (string, er
 }
 
 // searchOf gives a search that this viewer does, nil if it does none of that group.
-func (t *playing) searchOf(group string) *minimiseRun {
+func (t *Playing) searchOf(group string) *minimiseRun {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.searches[group]

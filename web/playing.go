@@ -16,22 +16,32 @@ const mostTakes = 4 // replays that are under way at once; a sample is one, and 
 // errBusy says that too many replays are under way.
 var errBusy = errors.New("four replays are under way; one more goes out when one of them has ended")
 
-// playing are the replays that this viewer plays.
-type playing struct {
+// Playing are the replays that a program's viewer plays. A program that opens its
+// database anew, and with it the viewer, gives each the same, so that what is under way
+// then is not lost from view.
+type Playing struct {
 	mu       sync.Mutex
-	cancel   map[int64]context.CancelCauseFunc // of takes, by their number
-	samples  map[string]*sampleRun             // by their group
+	cancel   map[playedTake]context.CancelCauseFunc
+	samples  map[string]*sampleRun // by their group
 	searches map[string]*minimiseRun
 	count    int
 }
 
-func newPlaying() *playing {
-	return &playing{cancel: map[int64]context.CancelCauseFunc{}, samples: map[string]*sampleRun{}, searches: map[string]*minimiseRun{}}
+// playedTake is a take of the database that a viewer reads: another one has takes of the
+// same number.
+type playedTake struct {
+	of *server
+	n  int64
+}
+
+// NewPlaying begins with none.
+func NewPlaying() *Playing {
+	return &Playing{cancel: map[playedTake]context.CancelCauseFunc{}, samples: map[string]*sampleRun{}, searches: map[string]*minimiseRun{}}
 }
 
 // begin takes a place among those under way. It gives an id for what its takes have in
 // common.
-func (t *playing) begin() (group string, err error) {
+func (t *Playing) begin() (group string, err error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return "", fmt.Errorf("make group id: %w", err)
@@ -45,7 +55,7 @@ func (t *playing) begin() (group string, err error) {
 	return id.String(), nil
 }
 
-func (t *playing) end() {
+func (t *Playing) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.count--
@@ -53,7 +63,7 @@ func (t *playing) end() {
 
 // start begins a take and gives its number. It goes on behind the request; done is
 // called at its end.
-func (t *playing) start(ctx context.Context, s *server, req *replay.Request, o replay.Options, done func()) (int64, error) {
+func (t *Playing) start(ctx context.Context, s *server, req *replay.Request, o replay.Options, done func()) (int64, error) {
 	if _, err := t.begin(); err != nil {
 		done()
 		return 0, err
@@ -63,7 +73,7 @@ func (t *playing) start(ctx context.Context, s *server, req *replay.Request, o r
 	o.Progress = func(e replay.Event) {
 		if e.Kind == replay.Began {
 			t.mu.Lock()
-			t.cancel[e.Take] = cancel
+			t.cancel[playedTake{s, e.Take}] = cancel
 			t.mu.Unlock()
 			began <- e.Take
 		}
@@ -75,7 +85,7 @@ func (t *playing) start(ctx context.Context, s *server, req *replay.Request, o r
 		t.end()
 		if take != nil {
 			t.mu.Lock()
-			delete(t.cancel, take.N)
+			delete(t.cancel, playedTake{s, take.N})
 			t.mu.Unlock()
 		}
 		if err != nil {
@@ -95,10 +105,10 @@ func (t *playing) start(ctx context.Context, s *server, req *replay.Request, o r
 var errStopped = errors.New("stopped in the viewer")
 
 // stop ends a take that this viewer plays; false if it plays none of that number.
-func (t *playing) stop(n int64) bool {
+func (t *Playing) stop(s *server, n int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	cancel := t.cancel[n]
+	cancel := t.cancel[playedTake{s, n}]
 	if cancel != nil {
 		cancel(errStopped)
 	}
@@ -106,8 +116,8 @@ func (t *playing) stop(n int64) bool {
 }
 
 // plays tells whether this viewer plays the take of that number.
-func (t *playing) plays(n int64) bool {
+func (t *Playing) plays(s *server, n int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.cancel[n] != nil
+	return t.cancel[playedTake{s, n}] != nil
 }

@@ -45,6 +45,7 @@ type groupPage struct {
 	Takes   []sampledArm
 	Compare string
 	Export  string
+	Moved   string // why the database has nothing of it, in a sentence
 
 	all []transcript.Take // of the group
 }
@@ -92,6 +93,7 @@ func (s *server) sample(c *gin.Context) {
 			c.Status(http.StatusNoContent)
 			return
 		}
+		p.moved(s, run.of)
 		p.Score, p.Look, p.Total, p.S, origin = &now, run.Look, run.Total, now.Sample, run.Origin.ID
 		if !now.Ended {
 			p.Live, p.Refresh = true, refreshURL(c, seen)
@@ -104,7 +106,7 @@ func (s *server) sample(c *gin.Context) {
 		p.report()
 		origin = p.S.Origin
 	}
-	if origin, err = p.readTakes(ctx, s.reader, origin); err != nil {
+	if origin, err = p.readTakes(ctx, s.reader, origin); err != nil && !p.unreadable(err, p.Score != nil) {
 		s.failed(c, err)
 		return
 	}
@@ -116,7 +118,7 @@ func (s *server) sample(c *gin.Context) {
 		s.fail(c, http.StatusNotFound, "There is no such sample here.")
 		return
 	}
-	if err := p.readOrigin(ctx, s.reader, origin); err != nil {
+	if err := p.readOrigin(ctx, s.reader, origin); err != nil && !p.unreadable(err, p.Score != nil) {
 		s.failed(c, err)
 		return
 	}
@@ -124,6 +126,23 @@ func (s *server) sample(c *gin.Context) {
 		p.Title = "Sample of " + p.OriginRef()
 	}
 	s.show(c, http.StatusOK, "sample-page", p)
+}
+
+// moved tells whether another viewer began what is shown: then the database was opened
+// anew since.
+func (p *groupPage) moved(s, of *server) {
+	if s != of {
+		p.Moved = "The database was opened anew while this went on: its file was removed or replaced. What was sent before that is in the old file, if that is still there. This page shows what is known of it here, and only as long as this program runs."
+	}
+}
+
+// unreadable notes that the database cannot be read, where something can be shown of
+// what is under way all the same.
+func (p *groupPage) unreadable(err error, shown bool) bool {
+	if shown && p.Moved == "" {
+		p.Moved = "The database cannot be read at the moment: " + err.Error() + ". Its file may have been removed or replaced."
+	}
+	return shown
 }
 
 func (p *groupPage) readOrigin(ctx context.Context, r transcript.Reader, origin string) error {
@@ -146,7 +165,7 @@ func (p *groupPage) readOrigin(ctx context.Context, r transcript.Reader, origin 
 func (p *groupPage) readTakes(ctx context.Context, r transcript.Reader, origin string) (string, error) {
 	all, err := r.Takes(ctx, origin)
 	if err != nil {
-		return "", err
+		return origin, err
 	}
 	arm := map[string]int{}
 	for i := range all {

@@ -23,6 +23,7 @@ type sampleRun struct {
 	Origin *transcript.Exchange
 	Look   string
 	Total  int
+	of     *server // that began it
 	cancel context.CancelFunc
 
 	mu    sync.Mutex
@@ -53,13 +54,13 @@ type score struct {
 }
 
 // sample begins a sample and gives its group.
-func (t *playing) sample(ctx context.Context, s *server, ready *prepared) (string, error) {
+func (t *Playing) sample(ctx context.Context, s *server, ready *prepared) (string, error) {
 	id, err := t.begin()
 	if err != nil {
 		return "", err
 	}
 	play, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	run := &sampleRun{ID: id, Origin: ready.req.Origin, Look: ready.look.Name, Total: ready.takes * len(ready.arms), cancel: cancel}
+	run := &sampleRun{ID: id, Origin: ready.req.Origin, Look: ready.look.Name, Total: ready.takes * len(ready.arms), of: s, cancel: cancel}
 	for i := range ready.arms {
 		run.arms = append(run.arms, armScore{Name: ready.arms[i].Name, N: ready.takes})
 	}
@@ -87,7 +88,7 @@ func (t *playing) sample(ctx context.Context, s *server, ready *prepared) (strin
 }
 
 // sampleOf gives a sample that this viewer plays, nil if it plays none of that group.
-func (t *playing) sampleOf(group string) *sampleRun {
+func (t *Playing) sampleOf(group string) *sampleRun {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.samples[group]

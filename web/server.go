@@ -22,6 +22,9 @@ type Options struct {
 	Update func(context.Context, func(transcript.Tx) error) error
 	// Replaying sends recorded steps again; nil if this viewer cannot.
 	Replaying *Replaying
+	// Playing are the replays under way, also those of viewers before this one; nil for
+	// none.
+	Playing *Playing
 	// AllowHosts are Host names, without a port, that are served besides loopback.
 	AllowHosts []string
 	// AllowOrigins are foreign origins (https://name:port) that may read.
@@ -47,7 +50,7 @@ type server struct {
 	reader       transcript.Reader
 	update       func(context.Context, func(transcript.Tx) error) error
 	replaying    *Replaying
-	takes        *playing
+	takes        *Playing
 	imports      *imports
 	mostImport   int64
 	version      string
@@ -64,7 +67,7 @@ type server struct {
 // New gives the handler that serves the pages. What changes something is a POST
 // with a token that the page was given.
 func New(o Options) http.Handler {
-	s := &server{reader: o.Reader, update: o.Update, replaying: o.Replaying, takes: newPlaying(), imports: newImports(), version: o.Version, mostImport: cmp.Or(o.MostImport, usualImport), prices: o.Prices, inFlight: o.InFlight, log: o.Log, now: o.Now, guard: newGuard(o), assets: readAssets()}
+	s := &server{reader: o.Reader, update: o.Update, replaying: o.Replaying, takes: cmp.Or(o.Playing, NewPlaying()), imports: newImports(), version: o.Version, mostImport: cmp.Or(o.MostImport, usualImport), prices: o.Prices, inFlight: o.InFlight, log: o.Log, now: o.Now, guard: newGuard(o), assets: readAssets()}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

@@ -54,6 +54,7 @@ func (s *server) smallest(c *gin.Context) {
 			c.Status(http.StatusNoContent)
 			return
 		}
+		p.moved(s, run.of)
 		p.Under, p.Look, p.Most, p.F, origin = now, run.Look, run.Most, now.Found, run.Origin.ID
 		p.Tried = now.Tried
 		if !now.Ended {
@@ -68,7 +69,7 @@ func (s *server) smallest(c *gin.Context) {
 	if p.F != nil {
 		origin, p.Look, p.Tried, p.Earlier = p.F.Exchange, p.F.LookedAt, p.F.Candidates, 0
 	}
-	if origin, err = p.readTakes(ctx, s.reader, origin); err != nil {
+	if origin, err = p.readTakes(ctx, s.reader, origin); err != nil && !p.unreadable(err, p.Under != nil) {
 		s.failed(c, err)
 		return
 	}
@@ -76,7 +77,7 @@ func (s *server) smallest(c *gin.Context) {
 		s.fail(c, http.StatusNotFound, "There is no such search here.")
 		return
 	}
-	if err := p.readOrigin(ctx, s.reader, origin); err != nil {
+	if err := p.readOrigin(ctx, s.reader, origin); err != nil && !p.unreadable(err, p.Under != nil) {
 		s.failed(c, err)
 		return
 	}

@@ -18,24 +18,24 @@ import (
 // takePage shows how a replay goes, and what came of it.
 type takePage struct {
 	layout
-	T        *transcript.Take
-	Ref      string
-	Origin   *transcript.Exchange
-	Run      string // reference of the run in which it hangs, "" if that is gone
-	Form     string
-	Edits    []plannedEdit
-	Steps    []takeStep
-	Results  map[string]int // by source
-	Ended    bool
-	Ours     bool // this viewer plays it
-	Why      string
-	Refresh  string
-	Compare  string
-	D        *diffView // against the original, when it has ended
-	Parent   string    // the take that it goes on from, "" for none
-	Later    []string  // takes that go on from it
-	Resume   *resumeView
-	Sample   string // where the sample is that it belongs to, "" if it stands alone
+	T       *transcript.Take
+	Ref     string
+	Origin  *transcript.Exchange
+	Run     string // reference of the run in which it hangs, "" if that is gone
+	Form    string
+	Edits   []plannedEdit
+	Steps   []takeStep
+	Results map[string]int // by source
+	Ended   bool
+	Ours    bool // this viewer plays it
+	Why     string
+	Refresh string
+	Compare string
+	D       *diffView // against the original, when it has ended
+	Parent  string    // the take that it goes on from, "" for none
+	Later   []string  // takes that go on from it
+	Resume  *resumeView
+	Sample  string // where the sample is that it belongs to, "" if it stands alone
 
 	recorded []*transcript.Exchange // what it is held against
 }
@@ -81,7 +81,7 @@ func (s *server) showTake(c *gin.Context, status int, t *transcript.Take, wrong 
 	ctx := c.Request.Context()
 	var err error
 	p := &takePage{layout: layout{Title: view.TakeRef(t.N)}, T: t, Ref: view.TakeRef(t.N), Form: s.writable(c), Results: map[string]int{}}
-	p.Ended, p.Why, p.Ours = t.StopReason != transcript.StopNone, stopWords[t.StopReason], s.takes.plays(t.N)
+	p.Ended, p.Why, p.Ours = t.StopReason != transcript.StopNone, stopWords[t.StopReason], s.takes.plays(s, t.N)
 	if t.Group != "" {
 		p.Sample = groupURL(t)
 	}
@@ -219,6 +219,6 @@ func (s *server) stopTake(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
-	s.takes.stop(t.N)
+	s.takes.stop(s, t.N)
 	c.Redirect(http.StatusSeeOther, takeURL(t.N))
 }

@@ -92,9 +92,10 @@ func start(o *options, upstreams []recorder.Upstream, label string) (*session, e
 		return nil, errors.Join(err, s.workspace.Close(context.Background()))
 	}
 	s.keepSmall()
+	playing := web.NewPlaying()
 	s.workspace.Start(func(db *store.DB) {
 		replaying := &web.Replaying{Player: func() *replay.Player { return s.workspace.Player(pricing.New()) }, Key: o.getenv}
-		h := web.New(web.Options{Version: workspace.Version(), Reader: db, Update: db.Update, Replaying: replaying, InFlight: func() []*transcript.Capture { return inFlight(path) }, AllowHosts: o.hosts, AllowOrigins: o.origins, Token: o.token, Log: s.log, Now: time.Now})
+		h := web.New(web.Options{Version: workspace.Version(), Reader: db, Update: db.Update, Replaying: replaying, Playing: playing, InFlight: func() []*transcript.Capture { return inFlight(path) }, AllowHosts: o.hosts, AllowOrigins: o.origins, Token: o.token, Log: s.log, Now: time.Now})
 		s.page.Store(&h)
 	})
 	return s, nil

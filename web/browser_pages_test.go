@@ -158,7 +158,7 @@ func TestBrowser_EachListIsWalkedByKeys(t *testing.T) {
 			t.Errorf("%s: after j the focus is on %s", target, eval[string](b, `document.activeElement.outerHTML.slice(0, 120)`))
 		}
 		b.do(chromedp.KeyEvent("j"), chromedp.KeyEvent("k"), chromedp.KeyEvent("\r"))
-		b.poll(`location.pathname.startsWith("` + leads + `") && location.href !== "` + b.base + target + `"`)
+		b.poll(`location.pathname.startsWith("` + leads + `") && location.href !== "` + b.base + target + `" && document.readyState === "complete"`)
 	}
 	b.took()
 }

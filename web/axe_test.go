@@ -30,7 +30,7 @@ func TestBrowser_PagesAreAccessible(t *testing.T) {
 		targets []string
 	}{
 		{startBrowser(t, options(runStore(t))), append(newPages(), "/", "/r/1", "/exchanges")},
-		{startBrowser(t, options(sampleStore(t))), []string{"/x/2", "/x/4", "/x/5", "/x/7", "/x/10", "/x/2/wire", "/nowhere"}},
+		{startBrowser(t, options(sampleStore(t))), []string{"/x/2", "/x/4", "/x/5", "/x/7", "/x/10", "/x/2/wire", "/x/8/wire", "/r/4/findings", "/nowhere"}},
 		{startBrowser(t, replaying), []string{"/x/3/replay", "/t/1", "/r/1", "/t/10", "/x/3/link", sampled, searched, models, "/x/3/minimise", "/x/2/replay"}},
 		{startBrowser(t, empty), []string{"/import", "/"}},
 	} {

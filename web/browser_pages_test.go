@@ -12,8 +12,8 @@ import (
 
 // newPages are the pages beside the lists and transcripts, over runStore.
 func newPages() []string {
-	return []string{"/search", "/search?q=parse", "/compare", "/compare?refs=x5+x6", "/compare?refs=x1+x5+x7", "/tools", "/tools?name=read_file", "/stats",
-		"/r/1/calls", "/r/1/time", "/r/1/export", "/r/1/export?format=markdown&redact=1",
+	return []string{"/search", "/search?q=parse", "/compare", "/compare?refs=x5+x6", "/compare?refs=x1+x5+x7", "/tools", "/tools?name=read_file", "/stats", "/stats?model=opus",
+		"/r/1/calls", "/r/1/findings", "/r/1/time", "/x/2/wire", "/x/2/details?side=response&at=/content/0", "/search?q=nothing+like+it", "/?q=is:", "/?q=tool:none", "/exchanges?q=model:none", "/stats?model=none", "/compare?refs=x1", "/compare?refs=x1+x99", "/r/1/export", "/r/1/export?format=markdown&redact=1",
 		"/x/3/export?format=few-shot&as=python", "/export?ref=r1&ref=x2", "/import", "/x/2/link"}
 }
 
@@ -26,13 +26,18 @@ func TestBrowser_PagesFitNarrowWindowsAndTheirPolicy(t *testing.T) {
 			t.Errorf("%s scrolls sideways: %v px, for %s", target, wide, eval[string](b, `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > 421 && !e.closest(".scroll")).map(e => e.tagName + "." + e.className).slice(0, 8).join(" ")`))
 		}
 	}
-	b.quiet()
+	for _, p := range b.took() {
+		if !strings.Contains(p, "status of 40") { // of pages that tell what is wrong
+			t.Error(p)
+		}
+	}
 }
 
 func TestBrowser_HostileTextIsInertOnEveryPage(t *testing.T) {
 	b := startBrowser(t, options(sampleStore(t)))
 	for _, target := range []string{"/search?q=" + url.QueryEscape("<script>"), "/compare?refs=x7+x2", "/compare?refs=x7+x2+x4", "/tools", "/tools?name=" + url.QueryEscape(payload),
-		"/stats", "/r/4/calls", "/r/4/time", "/r/4/export?format=markdown", "/x/7/export?format=html", "/x/7/export?format=curl"} {
+		"/stats", "/r/4/calls", "/r/4/time", "/r/4/export?format=markdown", "/x/7/export?format=html", "/x/7/export?format=curl", "/r/4/findings", "/x/7/details?side=request&at=/messages/0", "/x/7/details?side=response&at=/choices/0/message/tool_calls/0", "/stats?model=" + url.QueryEscape(payload), "/compare?refs=" + url.QueryEscape(payload),
+		"/x/8/wire", "/x/7/wire", "/x/7/link", "/x/7/replay", "/?q=" + url.QueryEscape(payload)} {
 		b.open(target)
 		eval[bool](b, `document.querySelectorAll("details").forEach(d => d.open = true) ?? true`)
 		if n := eval[int](b, `document.querySelectorAll("img, iframe, script:not([src^='/static/'])").length`); n != 0 {

@@ -51,19 +51,25 @@ func chromium(t testing.TB) string {
 // happen. It fails the test at its end if anything of that did.
 func startBrowser(t *testing.T, o web.Options) *browser {
 	t.Helper()
+	return startBrowserWith(t, o)
+}
+
+func startBrowserWith(t *testing.T, o web.Options, flags ...chromedp.ExecAllocatorOption) *browser {
+	t.Helper()
 	server := httptest.NewServer(web.New(o))
 	t.Cleanup(server.Close)
-	return openBrowser(t, server.URL, 90*time.Second)
+	return openBrowser(t, server.URL, 90*time.Second, flags...)
 }
 
 // openBrowser opens a browser on what is served there, for so long.
-func openBrowser(t testing.TB, base string, long time.Duration) *browser {
+func openBrowser(t testing.TB, base string, long time.Duration, flags ...chromedp.ExecAllocatorOption) *browser {
 	t.Helper()
 	path := chromium(t)
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
 		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
 		chromedp.Flag("disable-features", "Translate,BlinkGenPropertyTrees,BackForwardCache"), // chromedp loses a page that comes back from the cache
 		chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1400, 1000))
+	options = append(options, flags...)
 	deadline, cancel := context.WithTimeout(t.Context(), long)
 	t.Cleanup(cancel)
 	allocator, cancel := chromedp.NewExecAllocator(deadline, options...)

@@ -94,14 +94,16 @@ func TestCase_LongRunsOpenQuickly(t *testing.T) {
 	}
 }
 
+// numbered is a call with numbers that a double does not hold.
+func numbered(n int, id string) *transcript.Capture {
+	arguments := `{\"id\":` + id + `,\"ratio\":1.10,\"huge\":1e400,\"neg\":-0,\"id2\":107505301260286111}`
+	return capture(n, "/v1/chat/completions", 200, fmt.Sprintf(`{"model":"m","messages":[{"role":"user","content":"Look order %d up"}]}`, n),
+		`{"id":"c`+id+`","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"call_`+id+`","type":"function","function":{"name":"order","arguments":"`+arguments+`"}}]},"finish_reason":"tool_calls"}]}`)
+}
+
 // D-UI-02: numbers are shown and compared as they were sent.
 func TestCase_NumbersAreShownAsSent(t *testing.T) {
-	chat := func(n int, id string) *transcript.Capture {
-		arguments := `{\"id\":` + id + `,\"ratio\":1.10,\"huge\":1e400,\"neg\":-0,\"id2\":107505301260286111}`
-		return capture(n, "/v1/chat/completions", 200, fmt.Sprintf(`{"model":"m","messages":[{"role":"user","content":"Look order %d up"}]}`, n),
-			`{"id":"c`+id+`","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"call_`+id+`","type":"function","function":{"name":"order","arguments":"`+arguments+`"}}]},"finish_reason":"tool_calls"}]}`)
-	}
-	h := web.New(options(openStore(t, []*transcript.Capture{chat(1, "2512292042121000001"), chat(2, "2512292042121000002")})))
+	h := web.New(options(openStore(t, []*transcript.Capture{numbered(1, "2512292042121000001"), numbered(2, "2512292042121000002")})))
 	run := open(t, h, "/r/1")
 	for _, p := range []page{run, open(t, h, "/x/1"), open(t, h, run.one(t, "pair").attr("data-details")), open(t, h, "/x/1/wire"), open(t, h, "/r/1/calls")} {
 		wantText(t, p, "2512292042121000001", "1.10", "1e400", "-0", "107505301260286111")
@@ -109,8 +111,10 @@ func TestCase_NumbersAreShownAsSent(t *testing.T) {
 	wantText(t, open(t, h, "/compare?refs=x1+x2"), "2512292042121000001", "2512292042121000002")
 }
 
-// D-UI-01: the search box takes every character literally.
-func TestCase_SearchTakesEveryCharacter(t *testing.T) {
+// searchDocs are the documents of D-UI-01 as results of tools, with the id of each by
+// the reference of its exchange.
+func searchDocs(t *testing.T) ([]*transcript.Capture, map[string]string) {
+	t.Helper()
 	var docs []*transcript.Capture
 	lines := bufio.NewScanner(bytes.NewReader(caseFile(t, "D-UI-01/docs.jsonl")))
 	ids := map[string]string{}
@@ -124,6 +128,12 @@ func TestCase_SearchTakesEveryCharacter(t *testing.T) {
 		docs = append(docs, capture(n, "/v1/messages", 200, messagesBody(`{"role":"user","content":"read `+d.ID+`"},{"role":"assistant","content":[{"type":"tool_use","id":"toolu_`+d.ID+`","name":"read","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_`+d.ID+`","content":`+quote(d.Text)+`}]}`),
 			messagesAnswer("msg_"+d.ID, `{"type":"text","text":"Read."}`, "end_turn")))
 	}
+	return docs, ids
+}
+
+// D-UI-01: the search box takes every character literally.
+func TestCase_SearchTakesEveryCharacter(t *testing.T) {
+	docs, ids := searchDocs(t)
 	var expect struct{ Hits map[string][]string }
 	if err := json.Unmarshal(caseFile(t, "D-UI-01/expect.json"), &expect); err != nil || len(expect.Hits) == 0 || len(docs) == 0 {
 		t.Fatalf("%d documents, %d queries, %v", len(docs), len(expect.Hits), err)
@@ -147,12 +157,17 @@ func TestCase_SearchTakesEveryCharacter(t *testing.T) {
 	open(t, h, "/search?q=")
 }
 
+// pictured is an exchange with an image in its request.
+func pictured(base64 string) *transcript.Capture {
+	messages := `{"role":"user","content":[{"type":"text","text":"look"},{"type":"image_url","image_url":{"url":"data:image/png;base64,` + base64 + `"}}]}`
+	answer := `{"id":"c","object":"chat.completion","model":"test-gpt","choices":[{"index":0,"message":{"role":"assistant","content":"turn 0"},"finish_reason":"stop"}]}`
+	return capture(1, "/v1/chat/completions", 200, `{"model":"test-gpt","messages":[`+messages+`]}`, answer)
+}
+
 // D-STO-02: an image is shown, never its base64.
 func TestCase_ImagesAreShownAndNotSpelledOut(t *testing.T) {
 	image := strings.TrimSpace(string(caseFile(t, "D-STO-02/image.b64")))
-	messages := `{"role":"user","content":[{"type":"text","text":"look"},{"type":"image_url","image_url":{"url":"data:image/png;base64,` + image + `"}}]}`
-	answer := `{"id":"c","object":"chat.completion","model":"test-gpt","choices":[{"index":0,"message":{"role":"assistant","content":"turn 0"},"finish_reason":"stop"}]}`
-	h := web.New(options(openStore(t, []*transcript.Capture{capture(1, "/v1/chat/completions", 200, `{"model":"test-gpt","messages":[`+messages+`]}`, answer)})))
+	h := web.New(options(openStore(t, []*transcript.Capture{pictured(image)})))
 	run := open(t, h, "/r/1")
 	for _, p := range []page{run, open(t, h, "/x/1")} {
 		if strings.Contains(p.text(), image[:40]) {

@@ -154,3 +154,20 @@ func TestBrowser_WireCopiesTheRequestAsAProgram(t *testing.T) {
 	}
 	b.quiet()
 }
+
+func TestWire_EventsOfHostileTextAreText(t *testing.T) {
+	oneLine := strings.NewReplacer("\n", " ", "\r", " ")
+	for name, s := range hostileTexts() {
+		c := timed()
+		c.Response = memory("event: " + oneLine.Replace(s) + "\ndata: " + oneLine.Replace(s) + "\n\n" + streamed())
+		p := open(t, web.New(options(openStore(t, []*transcript.Capture{c}))), "/x/1/wire")
+		for _, bad := range markup(p) {
+			t.Errorf("%s: %.200s", name, bad)
+		}
+		for _, shown := range shownOf(p) {
+			if strings.ContainsAny(shown, "\u202E\u2066\u200B\x00\x1b") {
+				t.Errorf("%s: hidden characters are shown in %.100q", name, shown)
+			}
+		}
+	}
+}

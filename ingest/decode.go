@@ -39,14 +39,16 @@ func (c *Committer) decode(capture *transcript.Capture) *decoded {
 	e := d.exchange
 	d.request = c.readPieces(capture.Request, &e.Request)
 	d.response = c.readPieces(capture.Response, &e.Response)
+	if c.Omit != OmitNothing || c.Redact != nil { // what is read is not what the wire bytes were
+		c.digests.measure(&e.Request, &d.request)
+		c.digests.measure(&e.Response, &d.response)
+	}
 	c.omit(&e.Request, d.request)
 	c.omit(&e.Response, d.response)
 	if c.Redact != nil {
 		d.redact(c.Redact)
 		capture = d.capture
 	}
-	leftOut(&e.Request, capture.RequestLeft)
-	leftOut(&e.Response, capture.ResponseLeft)
 	w := &dialect.Wire{Method: capture.Method, URL: capture.URL, RequestHeader: capture.RequestHeader, ResponseHeader: capture.ResponseHeader, Status: capture.Status}
 	w.Request = d.plain(&e.Request, d.request)
 	w.Response = d.plain(&e.Response, d.response)
@@ -58,6 +60,12 @@ func (c *Committer) decode(capture *transcript.Capture) *decoded {
 	if e.Request.ContentEncoding == "" {
 		d.request.cuts, d.request.marks = reading.Cuts, reading.Marks
 	}
+	if c.Omit == OmitNothing && c.Redact == nil {
+		c.digests.measure(&e.Request, &d.request)
+		c.digests.measure(&e.Response, &d.response)
+	}
+	leftOut(&e.Request, capture.RequestLeft)
+	leftOut(&e.Response, capture.ResponseLeft)
 	d.describe()
 	return d
 }

@@ -46,8 +46,6 @@ func (c *Committer) readPieces(b transcript.CapturedBody, m *transcript.Message)
 		p.body = c.buffers.take(int(b.Size()))
 		p.read(b, m)
 	}
-	sum := c.digests.sum(p.body)
-	m.SHA256, m.Bytes = hex.EncodeToString(sum[:]), int64(len(p.body))
 	return p
 }
 

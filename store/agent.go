@@ -132,7 +132,7 @@ func (t *tx) PutClue(value transcript.Key, exchange, at string) error {
 	}
 	var err error
 	if n, ok := t.stored[exchange]; ok {
-		_, err = t.st.exec("INSERT OR IGNORE INTO clue (value, n, at) VALUES (?, ?, ?)", value[:], n, at)
+		err = t.st.run("INSERT OR IGNORE INTO clue (value, n, at) VALUES (?, ?, ?)", value[:], n, at)
 	} else {
 		_, err = t.st.exec("INSERT OR IGNORE INTO clue (value, n, at) SELECT ?, n, ? FROM exchange WHERE id = ?", value[:], at, packID(exchange))
 	}

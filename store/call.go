@@ -125,12 +125,9 @@ func (t *tx) PutCall(c transcript.CallRow) error {
 	if err := t.open(); err != nil {
 		return err
 	}
-	res, err := t.st.exec("INSERT INTO call (exchange, at, key, call_id, name) VALUES (?, ?, ?, ?, ?)",
-		idOrEmpty(c.Exchange), c.At, c.Key[:], c.CallID, c.Name)
-	if err != nil {
-		return fmt.Errorf("store call: %w", err)
-	}
-	id, err := res.LastInsertId()
+	var id int64
+	err := t.st.numbers("INSERT INTO call (exchange, at, key, call_id, name) VALUES (?, ?, ?, ?, ?) RETURNING id",
+		[]any{idOrEmpty(c.Exchange), c.At, c.Key[:], c.CallID, c.Name}, func(n int64) { id = n })
 	if err != nil {
 		return fmt.Errorf("store call: %w", err)
 	}
@@ -151,24 +148,19 @@ func (t *tx) PutResult(exchange, at string, r transcript.ResultRow) error {
 	if err := t.open(); err != nil {
 		return err
 	}
-	const insert = "INSERT OR REPLACE INTO result (call, exchange, at, found_by, latency, is_error) "
+	const insert = "INSERT OR REPLACE INTO result (call, exchange, at, found_by, latency, is_error) VALUES (?, ?, ?, ?, ?, ?)"
 	id, known := t.w.open.id(exchange, at)
 	t.w.open.drop(exchange)
-	var res sql.Result
-	var err error
-	if known {
-		res, err = t.st.exec(insert+"VALUES (?, ?, ?, ?, ?, ?)", id, idOrEmpty(r.Exchange), r.At, r.By, r.LatencyMS, r.IsError)
-	} else {
-		res, err = t.st.exec(insert+"SELECT id, ?, ?, ?, ?, ? FROM call WHERE exchange = ? AND at = ? LIMIT 1",
-			idOrEmpty(r.Exchange), r.At, r.By, r.LatencyMS, r.IsError, idOrEmpty(exchange), at)
+	if !known {
+		err := t.st.numbers("SELECT id FROM call WHERE exchange = ? AND at = ? LIMIT 1", []any{idOrEmpty(exchange), at}, func(n int64) { id, known = n, true })
+		if err == nil && !known {
+			err = transcript.ErrNotFound
+		}
+		if err != nil {
+			return fmt.Errorf("call %s of exchange %s: %w", at, exchange, err)
+		}
 	}
-	stored := int64(0)
-	if err == nil {
-		stored, err = res.RowsAffected()
-	}
-	if err == nil && stored == 0 {
-		return fmt.Errorf("call %s of exchange %s: %w", at, exchange, transcript.ErrNotFound)
-	}
+	err := t.st.run(insert, id, idOrEmpty(r.Exchange), r.At, r.By, r.LatencyMS, r.IsError)
 	if err != nil {
 		return fmt.Errorf("store result: %w", err)
 	}

@@ -172,7 +172,7 @@ func (l *lane) takeLoose(n int) (all loosePack, err error) {
 func (l *lane) insert(row packedRow) error {
 	l.written += int64(len(row.data))
 	query := "INSERT INTO " + packTables[l.number] + " (first, count, bytes, lengths, data) VALUES (?, ?, ?, ?, ?)"
-	if _, err := l.st.exec(query, row.first, row.count, row.bytes, row.lengths, row.data); err != nil {
+	if err := l.st.run(query, row.first, row.count, row.bytes, row.lengths, row.data); err != nil {
 		return fmt.Errorf("store pack: %w", err)
 	}
 	return nil

@@ -1,9 +1,8 @@
 package store
 
 import (
-	"context"
 	"crypto/sha256"
-	"database/sql"
+
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -142,16 +141,11 @@ func unionOfLookups(query string) string {
 // targets gives what a key leads to below a bound, the highest first: all, or at
 // most limit.
 func (l *lookup) targets(key, below int64, limit int) (found []int64, all bool, err error) {
-	take := func(row *sql.Rows) error {
-		var target int64
-		err := row.Scan(&target)
-		found = append(found, target)
-		return err
-	}
-	err = l.st.rows(context.Background(), selectSome, []any{key}, take)
+	take := func(target int64) { found = append(found, target) }
+	err = l.st.numbers(selectSome, []any{key}, take)
 	if all = len(found) < some; !all && err == nil {
 		found = found[:0]
-		err = l.st.rows(context.Background(), selectNewest, []any{key, below, limit}, take)
+		err = l.st.numbers(selectNewest, []any{key, below, limit}, take)
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("look up: %w", err)
@@ -236,7 +230,7 @@ func (l *lookup) insert(table int, entries [][2]int64) error {
 	}
 	for i := len(insertLookups[table]) - 1; len(args) > 0; i-- {
 		for size := 2 << i; len(args) >= size; args = args[size:] {
-			if _, err := l.st.exec(insertLookups[table][i], args[:size]...); err != nil {
+			if err := l.st.run(insertLookups[table][i], args[:size]...); err != nil {
 				return fmt.Errorf("store lookups: %w", err)
 			}
 		}

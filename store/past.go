@@ -3,8 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -53,15 +51,11 @@ func (p *past) Extended(id string) (bool, error) {
 }
 
 func (p *past) exists(query string, args ...any) (bool, error) {
-	var one int
-	err := p.st.row(context.Background(), query, args, &one)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	if err != nil {
+	found := false
+	if err := p.st.numbers(query, args, func(int64) { found = true }); err != nil {
 		return false, fmt.Errorf("look for exchange: %w", err)
 	}
-	return true, nil
+	return found, nil
 }
 
 // ByOutNode gives the exchanges whose history and output is that node, newest first.

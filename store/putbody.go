@@ -220,7 +220,7 @@ func (t *tx) putRecipe(ids, fresh []segmentID, size int64) (int64, error) {
 		recipe, _ = encodeRecipe(nil, ids)
 	}
 	body.n = w.state.next(&w.state.body)
-	_, err = t.st.exec("INSERT INTO body (n, bytes, base, step, recipe) VALUES (?, ?, ?, ?, ?)",
+	err = t.st.run("INSERT INTO body (n, bytes, base, step, recipe) VALUES (?, ?, ?, ?, ?)",
 		body.n, size, body.base, body.step, recipe)
 	if err != nil {
 		return 0, err

@@ -40,7 +40,7 @@ func readState(st *statements, newest int) (state, error) {
 }
 
 func (s *state) write(st *statements) error {
-	_, err := st.exec("UPDATE state SET exchange = ?, run = ?, take = ?, body = ?, piece = ?, whole = ?, new_lookups = ?, lookups = ?",
+	err := st.run("UPDATE state SET exchange = ?, run = ?, take = ?, body = ?, piece = ?, whole = ?, new_lookups = ?, lookups = ?",
 		s.exchange, s.run, s.take, s.body, s.piece, s.whole, s.lookups[0], s.lookups[1])
 	if err != nil {
 		return fmt.Errorf("store state: %w", err)

@@ -10,6 +10,7 @@ import (
 // statements keeps what was prepared, by its text.
 type statements struct {
 	prepare func(context.Context, string) (*sql.Stmt, error)
+	direct  *direct // of the writer
 	mu      sync.Mutex
 	kept    map[string]*sql.Stmt
 }
@@ -41,6 +42,22 @@ func (s *statements) exec(query string, args ...any) (sql.Result, error) {
 		return nil, err
 	}
 	return stmt.ExecContext(ctx, args...)
+}
+
+// run is exec for the writer's own statements, of which nobody asks for a result.
+func (s *statements) run(query string, args ...any) error { return s.direct.run(query, args, nil) }
+
+// numbers calls each for the first column of every row, which holds integers.
+func (s *statements) numbers(query string, args []any, each func(int64)) error {
+	if s.direct != nil {
+		return s.direct.numbers(query, args, each)
+	}
+	return s.rows(context.Background(), query, args, func(row *sql.Rows) error {
+		var n int64
+		err := row.Scan(&n)
+		each(n)
+		return err
+	})
 }
 
 // row reads the only row of a query into dest; sql.ErrNoRows if there is none.
@@ -79,4 +96,7 @@ func (s *statements) close() {
 		stmt.Close()
 	}
 	clear(s.kept)
+	if s.direct != nil {
+		_ = s.direct.close() // the connection is closed next
+	}
 }

@@ -76,7 +76,7 @@ func (t *tx) PutExchange(e *transcript.Exchange) error {
 	if err != nil {
 		return err
 	}
-	if _, err := t.st.exec(insertExchange, row...); err != nil {
+	if err := t.st.run(insertExchange, row...); err != nil {
 		return fmt.Errorf("store exchange: %w", err)
 	}
 	if t.stored == nil {

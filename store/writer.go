@@ -55,6 +55,7 @@ func newWriter(ctx context.Context, c *connector, o Options, all []migration) (_
 		return nil, err
 	}
 	w.st = newStatements(w.conn.PrepareContext)
+	w.st.direct = newDirect(w.conn)
 	if _, err := w.conn.ExecContext(ctx, lookOften); err != nil {
 		return nil, fmt.Errorf("set how to wait: %w", err)
 	}
@@ -84,7 +85,7 @@ func (w *writer) unlock() { <-w.turn }
 
 // update runs f in one transaction. The caller holds the turn.
 func (w *writer) update(ctx context.Context, f func(*tx) error) error {
-	if err := retryBusy(ctx, func() error { return w.do("BEGIN IMMEDIATE") }); err != nil {
+	if err := retryBusy(ctx, func() error { return w.st.run("BEGIN IMMEDIATE") }); err != nil {
 		return fmt.Errorf("begin transaction: %w", err)
 	}
 	committed := false
@@ -110,23 +111,18 @@ func (w *writer) update(ctx context.Context, f func(*tx) error) error {
 	if err := w.flush(); err != nil {
 		return err
 	}
-	if err := w.do("COMMIT"); err != nil {
+	if err := w.st.run("COMMIT"); err != nil {
 		return fmt.Errorf("commit transaction: %w", err)
 	}
 	committed = true
 	return nil
 }
 
-func (w *writer) do(statement string) error {
-	_, err := w.st.exec(statement)
-	return err
-}
-
 // load reads the numbers given out so far, if another process has perhaps given
 // out some since.
 func (w *writer) load() error {
 	var version int64
-	if err := w.st.row(context.Background(), "PRAGMA data_version", nil, &version); err != nil {
+	if err := w.st.numbers("PRAGMA data_version", nil, func(n int64) { version = n }); err != nil {
 		return fmt.Errorf("read state: %w", err)
 	}
 	if w.stale || version != w.version {

@@ -14,20 +14,19 @@ import (
 
 // codec compresses and decompresses packs. Decompressing is safe for concurrent use.
 type codec struct {
-	loose, full *zstd.Encoder // of the writer alone
-	decoder     *zstd.Decoder
-	beginnings  sync.Pool    // of decoders of streams, which need not be closed
-	closing     sync.RWMutex // a decoder must not be closed while it decodes
-	closed      bool
+	fast, full *zstd.Encoder // of the writer alone
+	decoder    *zstd.Decoder
+	beginnings sync.Pool    // of decoders of streams, which need not be closed
+	closing    sync.RWMutex // a decoder must not be closed while it decodes
+	closed     bool
 }
 
-// newCodec: loose packs are compressed quickly or not at all, since they are
-// merged soon, full ones well.
+// newCodec: packs are compressed quickly where much comes at once, else well.
 func newCodec() (*codec, error) {
 	encoder := func(level zstd.EncoderLevel, window int) (*zstd.Encoder, error) {
 		return zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true))
 	}
-	loose, err := encoder(zstd.SpeedFastest, 256<<10)
+	fast, err := encoder(zstd.SpeedFastest, 256<<10)
 	if err != nil {
 		return nil, err
 	}
@@ -39,14 +38,14 @@ func newCodec() (*codec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &codec{loose: loose, full: full, decoder: decoder}, nil
+	return &codec{fast: fast, full: full, decoder: decoder}, nil
 }
 
 func (c *codec) close() {
 	c.closing.Lock()
 	defer c.closing.Unlock()
 	c.closed = true
-	c.loose.Close()
+	c.fast.Close()
 	c.full.Close()
 	c.decoder.Close()
 }
@@ -95,7 +94,7 @@ func (c *codec) decodeBeginning(data []byte, size int) ([]byte, error) {
 // behind a block is not needed to read it.
 const blockBytes = 32 << 10
 
-func (c *codec) quick(data []byte) []byte { return c.loose.EncodeAll(data, nil) }
+func (c *codec) quick(data []byte) []byte { return c.fast.EncodeAll(data, nil) }
 
 // stored writes a frame that holds the data as it is (RFC 8878, section 3.1.1),
 // with a sum.

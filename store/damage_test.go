@@ -65,6 +65,12 @@ func TestOpenReader_OfDamagedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	conversations(t, db, 1, 5, 60, 4000)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if db, err = store.OpenReader(path); err != nil {
+		t.Fatal(err)
+	}
 	// leaf gives the next page from one on that is not what a whole table hangs on.
 	leaf := func(from int) int {
 		t.Helper()

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
+	"time"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -142,7 +143,24 @@ func openReader(path string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newDB(path, forReading)
+	db, err := newDB(path, forReading)
+	if err == nil {
+		db.cut, err = cutInAPage(path)
+	}
+	return db, err
+}
+
+// cutInAPage tells whether the file ends within a page, which SQLite does not mind.
+// One that grows right now may seem to.
+func cutInAPage(path string) (bool, error) {
+	for range 3 {
+		info, err := os.Stat(path)
+		if err != nil || info.Size()%pageSize == 0 {
+			return false, err
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return true, nil
 }
 
 // openDamaged opens what is left of a file that cannot be opened because of
@@ -156,6 +174,7 @@ func openDamaged(path string, why error) (*DB, error) {
 	if err := db.st.row(context.Background(), "SELECT exchange FROM state", nil, &n); err != nil {
 		return nil, errors.Join(why, db.Close())
 	}
+	db.cut = true
 	return db, nil
 }
 
@@ -269,6 +288,7 @@ func (db *DB) Close() error {
 	var errs []error
 	if db.w != nil {
 		errs = append(errs, db.checkpointer.close(), db.w.lock(context.Background()))
+		_ = db.w.settle() // what stays as it is can be read as well
 	}
 	db.st.close()
 	errs = append(errs, db.pool.Close())

@@ -9,9 +9,9 @@
 //
 // A pack is a run of consecutive segments, compressed together. Its key is the
 // id of its first segment, so neighbours can be merged without touching
-// anything else. Packs that are still small are loose: later transactions merge
-// them, and the smallest are not compressed until then. A large segment has a pack
-// to itself.
+// anything else. Packs that are still small are loose: they are not compressed
+// until a later transaction, or the closing of the file, merges them. A large
+// segment has a pack to itself.
 //
 // A lane is one sequence of segment ids with its own packs. The pieces of
 // bodies that were cut lie in one lane, everything else (answers, images, what

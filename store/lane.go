@@ -11,8 +11,6 @@ const (
 	fullPack     = 128 << 10 // loose packs are merged when together they hold this much
 	pendingLimit = 256 << 10 // new segments are written out when they hold this much
 	maxLoose     = 64        // or when there are so many of them
-	rawPacks     = 16 << 10  // loose packs are compressed when together they hold this much
-	rawPack      = 8 << 10   // or what is pending does
 )
 
 // lane writes new segments of one sequence. It belongs to the writer.
@@ -27,11 +25,11 @@ type lane struct {
 	written int64       // bytes of packs in this transaction
 }
 
-// loosePack is a pack that will be merged. What this process has packed itself
-// is kept as it was until then: less than fullPack in all.
+// loosePack is a pack that will be merged. It is not compressed: to compress few
+// bytes costs as much as many. What this process has packed itself is kept as it
+// was until then: less than fullPack in all.
 type loosePack struct {
 	first, count, bytes int64
-	raw                 bool  // not compressed: to compress few bytes costs as much as many
 	lengths             []int // nil if it is to be read
 	data                []byte
 }
@@ -43,11 +41,11 @@ func (l *lane) load(next int64) error {
 		return nil
 	}
 	l.next, l.loose = next, nil
-	query := "SELECT first, count, bytes, length(data) >= bytes FROM " + packTables[l.number] + " ORDER BY first DESC LIMIT ?"
+	query := "SELECT first, count, bytes FROM " + packTables[l.number] + " ORDER BY first DESC LIMIT ?"
 	want := next
 	err := l.st.rows(context.Background(), query, []any{maxLoose}, func(row *sql.Rows) error {
 		var p loosePack
-		if err := row.Scan(&p.first, &p.count, &p.bytes, &p.raw); err != nil {
+		if err := row.Scan(&p.first, &p.count, &p.bytes); err != nil {
 			return err
 		}
 		if p.first+p.count != want || p.bytes >= largeSegment {
@@ -86,36 +84,31 @@ func (l *lane) add(data []byte) (segmentID, error) {
 	return id, nil
 }
 
-// flush writes the pending segments as a pack: if they are few, as a loose one as
-// they are; else together with the loose ones before that are not compressed, or
-// with all of them.
+// flush writes the pending segments as a pack: a loose one if they are few, or
+// together with the loose ones before.
 func (l *lane) flush() error {
 	if len(l.lengths) == 0 {
 		return nil
 	}
-	raw := len(l.loose)
-	fresh := int64(len(l.data)) // that is not compressed
-	for raw > 0 && l.loose[raw-1].raw {
-		raw--
-		fresh += l.loose[raw].bytes
-	}
-	all := fresh
-	for _, p := range l.loose[:raw] {
-		all += p.bytes
+	total := int64(len(l.data))
+	for _, p := range l.loose {
+		total += p.bytes
 	}
 	switch {
-	case all >= fullPack || len(l.loose) >= maxLoose:
-		compress := l.codec.tight
-		if len(l.data) >= fullPack/2 { // a transaction this large is one of many: no time to lose
-			compress = l.codec.quick
-		}
-		return l.merge(0, compress)
-	case len(l.data) >= rawPack:
-		return l.merge(raw, l.codec.quick)
-	case fresh >= rawPacks:
-		return l.merge(raw, l.codec.tight)
+	case total < fullPack && len(l.loose) < maxLoose:
+		return l.merge(len(l.loose), stored)
+	case len(l.data) >= fullPack/2: // a transaction this large is one of many: no time to lose
+		return l.merge(0, l.codec.quick)
 	}
-	return l.merge(len(l.loose), stored)
+	return l.merge(0, l.codec.tight)
+}
+
+// settle compresses the loose packs that this process has left, as one.
+func (l *lane) settle() (bool, error) {
+	if n := len(l.loose); n == 0 || l.loose[n-1].lengths == nil {
+		return false, nil
+	}
+	return true, l.merge(0, l.codec.tight)
 }
 
 // merge writes the pending segments as one pack with the loose ones from the n-th on.
@@ -124,11 +117,9 @@ func (l *lane) merge(n int, compress func([]byte) []byte) error {
 	if err != nil {
 		return fmt.Errorf("merge packs: %w", err)
 	}
-	row := packRow(p.first, p.lengths, p.data, compress)
-	if err := l.insert(row); err != nil {
+	if err := l.insert(packRow(p.first, p.lengths, p.data, compress)); err != nil {
 		return err
 	}
-	p.raw = int64(len(row.data)) >= row.bytes
 	if l.loose = l.loose[:n]; n > 0 || p.bytes < fullPack {
 		l.loose = append(l.loose, p)
 	}

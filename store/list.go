@@ -41,15 +41,19 @@ func (r *reader) Exchanges(ctx context.Context, f transcript.Filter) iter.Seq2[*
 					return
 				}
 			}
-			if len(list) < page {
-				return
+			left -= len(list)
+			switch n := len(list); {
+			case n > 0 && f.Oldest:
+				f.After = list[n-1].N
+			case n > 0:
+				f.Before = list[n-1].N
 			}
-			left -= page
-			if last := list[page-1].N; f.Oldest {
-				f.After = last
-			} else {
-				f.Before = last
+			if len(list) == page {
+				continue
 			}
+			for r.cut && left > 0 && r.exchangesSingly(ctx, &f, &left, yield) {
+			}
+			return
 		}
 	}
 }
@@ -77,7 +81,7 @@ func (r *reader) exchangesSingly(ctx context.Context, f *transcript.Filter, left
 		} else {
 			last, f.Before = last-1, last
 		}
-		one.After, one.Before = n-1, n+1
+		one.After, one.Before, one.Oldest = n-1, n+1, true // from the other side SQLite would look at a damaged neighbour
 		list, err := r.exchangePage(ctx, one, 1)
 		switch {
 		case err != nil && !yield(nil, fmt.Errorf("x%d: %w", n, err)), err != nil && !errors.Is(err, transcript.ErrDamaged):

@@ -14,4 +14,7 @@ type reader struct {
 	beginning func(context.Context, segmentID) (*pack, error)
 	// limits are those of searches and of lists of runs.
 	limits searchLimits
+	// cut says that the end of the file is missing: a page that was cut in two looks
+	// to SQLite as if nothing followed.
+	cut bool
 }

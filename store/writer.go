@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -137,6 +138,9 @@ func (w *writer) load() error {
 		w.open.forget() // they may have results by now
 		w.last.forget()
 		clear(w.takes)
+		for _, l := range w.lanes { // another process may have settled its packs
+			l.forget()
+		}
 	}
 	w.state.changed = false
 	w.lookup.load(w.state.salt)
@@ -165,6 +169,32 @@ func (w *writer) flush() error {
 	w.state.piece, w.state.whole = w.lanes[pieces].next-1, w.lanes[wholes].next-1
 	return w.state.write(w.st)
 }
+
+// settle compresses what the writer has left as it is, and gives back the space
+// that this frees. Nobody waits for it for long, and nothing is lost without it.
+func (w *writer) settle() error {
+	ctx, cancel := context.WithTimeout(context.Background(), settleMost)
+	defer cancel()
+	return w.update(ctx, func(t *tx) error {
+		settled := false
+		for _, l := range w.lanes {
+			did, err := l.settle()
+			if err != nil {
+				return err
+			}
+			settled = settled || did
+		}
+		if !settled {
+			return nil
+		}
+		return t.vacuum(settlePages)
+	})
+}
+
+const (
+	settleMost  = 250 * time.Millisecond
+	settlePages = 2 * fullPack / pageSize
+)
 
 // forget drops all that may not be in the database.
 func (w *writer) forget() {

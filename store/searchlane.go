@@ -14,15 +14,16 @@ const (
 	// mostBlocks is how many blocks are asked at once. The first is asked alone,
 	// since most searches end in it.
 	mostBlocks = 8
-	// fewCells are looked at rather than held against one more common term.
-	fewCells = 4
+	// firstTerms is how many terms are asked for at first.
+	firstTerms = 8
 )
 
 // searchLane finds the texts of a lane that may match, the last one first.
 type searchLane struct {
 	*searching
 	lane   int64
-	span   [2]int64 // between which texts
+	span   [2]int64      // between which texts
+	all    []searchBlock // of both lanes, to begin with
 	blocks []searchBlock
 	listed bool
 	below  int64   // all cells from here on were asked about
@@ -35,9 +36,13 @@ type searchLane struct {
 
 // ofLanes gives the items of the texts that match and whose ids are in a span.
 func (s *searching) ofLanes(span [2]int64, yield func(transcript.SearchItem, error) bool) error {
+	all, err := s.searchBlocks(s.ctx, blockAsked)
+	if err != nil {
+		return err
+	}
 	var lanes [2]*searchLane
 	for i := range lanes {
-		lanes[i] = &searchLane{searching: s, lane: int64(i), span: span, below: math.MaxInt64, looked: math.MaxInt64, ask: 1, size: firstPage}
+		lanes[i] = &searchLane{searching: s, all: all, lane: int64(i), span: span, below: math.MaxInt64, looked: math.MaxInt64, ask: 1, size: firstPage}
 	}
 	for {
 		var best *searchLane
@@ -66,7 +71,7 @@ func (l *searchLane) peek() (*textRow, error) {
 		if len(l.cells) > 0 {
 			n := min(l.size, len(l.cells))
 			cells := l.cells[:n]
-			l.cells, l.size = l.cells[n:], min(4*l.size, mostPage)
+			l.cells, l.size = l.cells[n:], min(2*l.size, mostPage)
 			if err := l.readTexts(cells); err != nil {
 				return nil, err
 			}
@@ -127,20 +132,16 @@ func (l *searchLane) askBlocks() (more bool, err error) {
 		return false, nil
 	}
 	n := min(l.ask, len(l.blocks))
-	rows, err := l.readRows(l.blocks[:n])
+	found, err := l.holding(l.blocks[:n])
 	if err != nil {
 		return false, err
 	}
-	for i := range n {
-		cells, there, err := l.cellsOf(&l.blocks[i], rows)
-		if err != nil {
-			return false, err
-		}
-		if !there { // it was joined meanwhile
+	for i := range found {
+		if !found[i].there { // it was joined meanwhile
 			l.listed = false
 			return true, nil
 		}
-		for _, cell := range slices.Backward(cells) {
+		for _, cell := range slices.Backward(found[i].cells) {
 			if at := l.blocks[i].first + int64(cell); at < l.below {
 				l.cells = append(l.cells, at)
 			}
@@ -153,24 +154,90 @@ func (l *searchLane) askBlocks() (more bool, err error) {
 
 // list lists the blocks to ask, the last one first.
 func (l *searchLane) list() error {
-	all, err := l.searchBlocks(l.ctx, blockAsked)
+	all := l.all
+	l.all = nil
+	if all == nil {
+		var err error
+		if all, err = l.searchBlocks(l.ctx, blockAsked); err != nil {
+			return err
+		}
+	}
 	l.blocks, l.listed = nil, true
 	for _, b := range slices.Backward(all) {
 		if b.lane == l.lane && b.first < l.below && b.first <= l.span[1] && b.end() > l.span[0] {
 			l.blocks = append(l.blocks, b)
 		}
 	}
-	return err
+	return nil
 }
 
-// readRows reads the rows of blocks in which the terms of the query are.
-func (l *searchLane) readRows(blocks []searchBlock) (map[int64][]byte, error) {
+// heldIn tells which cells of a block hold some terms; not there if its rows were
+// removed.
+type heldIn struct {
+	cells []uint32
+	there bool
+}
+
+// holding finds the cells of blocks that hold the terms of the query: by a few of
+// them first, which leave hardly any cells of most blocks.
+func (l *searchLane) holding(blocks []searchBlock) ([]heldIn, error) {
+	first := l.terms.terms[:min(firstTerms, len(l.terms.terms))]
+	found, err := l.holdingAll(blocks, first)
+	rest := l.terms.terms[len(first):]
+	if err != nil || len(rest) == 0 {
+		return found, err
+	}
+	var many []int
+	var ask []searchBlock
+	for i := range found {
+		if len(found[i].cells) > 0 {
+			many, ask = append(many, i), append(ask, blocks[i])
+		}
+	}
+	more, err := l.holdingAll(ask, rest)
+	for k := range more {
+		f := &found[many[k]]
+		f.cells, f.there = inBoth(f.cells, more[k].cells), more[k].there
+	}
+	return found, err
+}
+
+// holdingAll finds the cells of blocks that hold some terms.
+func (l *searchLane) holdingAll(blocks []searchBlock, terms []term) ([]heldIn, error) {
+	if len(blocks) == 0 {
+		return nil, nil
+	}
+	rows, err := l.readRows(blocks, terms)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]heldIn, len(blocks))
+	for i := range blocks {
+		f, b := &found[i], &blocks[i]
+		f.there = !slices.ContainsFunc(terms, func(t term) bool { return rows[b.rowOf(t)] == nil })
+		switch {
+		case !f.there:
+		case l.terms.begin:
+			f.cells, err = anyOf(b, rows, terms[0])
+		default:
+			f.cells, err = allOf(b, rows, terms)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// readRows reads the rows of blocks in which terms are.
+func (l *searchLane) readRows(blocks []searchBlock, terms []term) (map[int64][]byte, error) {
 	var ids []int64
 	for i := range blocks {
-		for _, t := range l.terms.terms {
+		for _, t := range terms {
 			ids = append(ids, blocks[i].rowOf(t))
 		}
 	}
+	slices.Sort(ids)
 	list, err := json.Marshal(slices.Compact(ids))
 	if err != nil {
 		return nil, err
@@ -185,22 +252,6 @@ func (l *searchLane) readRows(blocks []searchBlock) (map[int64][]byte, error) {
 		return err
 	})
 	return rows, err
-}
-
-// cellsOf gives the cells of a block that hold the terms of the query; false if
-// the block is not there any more.
-func (l *searchLane) cellsOf(b *searchBlock, rows map[int64][]byte) (cells []uint32, there bool, err error) {
-	for _, t := range l.terms.terms {
-		if rows[b.rowOf(t)] == nil {
-			return nil, false, nil
-		}
-	}
-	if l.terms.begin {
-		cells, err = anyOf(b, rows, l.terms.terms[0])
-	} else {
-		cells, err = allOf(b, rows, l.terms.terms)
-	}
-	return cells, true, err
 }
 
 // anyOf gives the cells that hold any of the terms that begin as one does.
@@ -242,9 +293,6 @@ func allOf(b *searchBlock, rows map[int64][]byte, terms []term) ([]uint32, error
 	slices.SortFunc(found, func(a, b termReader) int { return int(a.n) - int(b.n) })
 	var cells, other []uint32
 	for i := range found {
-		if i > 0 && len(cells) <= fewCells && found[i].n > uint32(b.span)/4 {
-			break
-		}
 		var err error
 		if other, err = found[i].cells(other[:0], uint32(b.span)); err != nil {
 			return nil, err

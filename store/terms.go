@@ -118,8 +118,7 @@ func queryOf(q *transcript.SearchQuery) (termQuery, error) {
 		}
 	}
 	if len(list) > 0 {
-		slices.Sort(list)
-		return termQuery{terms: spread(slices.Compact(list), maxTerms)}, nil
+		return termQuery{terms: spreadFirst(list)}, nil
 	}
 	text := transcript.Fold(q.Text)
 	if len(words) > 0 {
@@ -133,9 +132,7 @@ func queryOf(q *transcript.SearchQuery) (termQuery, error) {
 	if len(list) == 0 {
 		return termQuery{}, transcript.ErrNoIndex
 	}
-	list = spread(list, maxTerms)
-	slices.Sort(list)
-	return termQuery{terms: slices.Compact(list)}, nil
+	return termQuery{terms: spreadFirst(list)}, nil
 }
 
 // runeStart gives where the character at byte i begins.
@@ -144,6 +141,18 @@ func runeStart(s string, i int) int {
 		i--
 	}
 	return i
+}
+
+// spreadFirst gives at most maxTerms terms, each once. Those that are asked for at
+// first lie far apart.
+func spreadFirst(list []term) []term {
+	var out []term
+	for _, t := range append(spread(list, firstTerms), spread(list, maxTerms)...) {
+		if !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	return out[:min(len(out), maxTerms)]
 }
 
 // spread takes, of many terms, some that lie far apart.

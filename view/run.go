@@ -62,7 +62,7 @@ type Status string
 // The states of a run.
 const (
 	Finished   Status = "finished"   // the model's last word asks for nothing
-	Running    Status = "running"    // calls are open, or the last step failed, and that is not long ago
+	Running    Status = "running"    // calls are open, or the last step failed, and that is not long ago; of an imported run only what is being recorded
 	Unfinished Status = "unfinished" // calls are open, and nobody went on
 	Broken     Status = "failed"     // its last step failed
 	Partial    Status = "partial"    // its last answer came without its end
@@ -145,7 +145,7 @@ func commandOf(label string) string {
 }
 
 func statusOf(s *transcript.RunSum, now time.Time) Status {
-	fresh := now.Sub(s.EndedAt) < RunningFor
+	fresh := s.Imported == "" && now.Sub(s.EndedAt) < RunningFor // nobody goes on with what was imported
 	switch last := &s.Last; {
 	case s.Steps == 0:
 		return Aside

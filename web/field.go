@@ -49,11 +49,11 @@ func (b *budget) fields(arguments json.RawMessage, whole string) []field {
 		}
 		list = append(list, argument{name.(string), raw})
 	}
-	return b.shownFields(list, whole)
+	return b.shownFields(list, toldBy(arguments), whole)
 }
 
 // shownFields shows arguments; two that are an edit of a text as one difference.
-func (b *budget) shownFields(list []argument, whole string) []field {
+func (b *budget) shownFields(list []argument, t told, whole string) []field {
 	var out []field
 	for i := 0; i < len(list); i++ {
 		if i+1 < len(list) {
@@ -63,7 +63,7 @@ func (b *budget) shownFields(list []argument, whole string) []field {
 				continue
 			}
 		}
-		out = append(out, b.field(list[i].name, list[i].raw, whole))
+		out = append(out, b.field(list[i].name, list[i].raw, t, whole))
 	}
 	return out
 }
@@ -84,10 +84,14 @@ func (b *budget) edit(was, now argument, whole string) (field, bool) {
 	return field{Name: "old → new", Value: v}, true
 }
 
-func (b *budget) field(name string, raw json.RawMessage, whole string) field {
+func (b *budget) field(name string, raw json.RawMessage, beside told, whole string) field {
 	var text string
 	if len(raw) > 2 && raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
-		v := b.formed(text, whole, moderate, inert.FormOf(view.Head(text, maxValue)))
+		form := inert.FormOf(view.Head(text, maxValue))
+		if form == inert.Text {
+			form = formOfArgument(name, text, beside)
+		}
+		v := b.formed(text, whole, moderate, form)
 		v.Code = true
 		return field{Name: name, Value: v}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
+	"github.com/retake-debugger/retake/web/inert"
 )
 
 // The states of a pair on a page.
@@ -111,7 +112,7 @@ func (b *blocks) result(p *pair, e *view.Entry) {
 		if e.Pair.By != "id" && e.Pair.By != "" {
 			p.Joined = "joined by " + e.Pair.By
 		}
-		p.Result = b.resultHalf(e.Result, *e.Pair.Result, e.ResultSource, !e.ResultNew && !e.Output)
+		p.Result = b.resultHalf(e.Result, *e.Pair.Result, e.ResultSource, !e.ResultNew && !e.Output, formOfResult(&e.Item, e.Result))
 		p.Result.New = e.ResultNew && b.t.Parent != nil
 		if e.Edit != nil {
 			was := b.budget.data(e.Edit.Was, "", closed)
@@ -133,7 +134,7 @@ func (b *blocks) result(p *pair, e *view.Entry) {
 
 // lone shows a result that stands alone.
 func (b *blocks) lone(p *pair, e *view.Entry) {
-	p.Result = b.resultHalf(&e.Item, e.Place, e.Source, !e.New)
+	p.Result = b.resultHalf(&e.Item, e.Place, e.Source, !e.New, inert.Text)
 	p.Result.New = e.New && b.t.Parent != nil
 	if e.Pair != nil && e.Pair.State == transcript.Duplicate {
 		p.State, p.Why, p.Name = stateDuplicate, "A second result for a call that has one already.", e.Pair.Name
@@ -153,14 +154,14 @@ func (b *blocks) lone(p *pair, e *view.Entry) {
 	}
 }
 
-func (b *blocks) resultHalf(it *transcript.Item, place transcript.Place, source string, resent bool) *half {
+func (b *blocks) resultHalf(it *transcript.Item, place transcript.Place, source string, resent bool, form inert.Form) *half {
 	how := b.moderate()
 	if resent && !b.open {
 		how = closed
 	}
 	return &half{
 		Raw: itemURL(place, "raw"), Source: b.other(source), Server: it.ServerSide, Parts: len(it.Parts), Images: picturesOf(it, place),
-		Value: b.budget.data(it.Text, itemURL(place, "text"), how),
+		Value: b.budget.dataOr(it.Text, itemURL(place, "text"), how, form),
 	}
 }
 

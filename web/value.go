@@ -133,11 +133,23 @@ func preview(text string, bytes, lines int) string {
 
 // data shows a text that may be JSON: indented if it is, every digit kept.
 func (b *budget) data(text, whole string, how folding) value {
+	return b.dataOr(text, whole, how, inert.Text)
+}
+
+// dataOr does the same with a text that is of another form unless it shows what it
+// is.
+func (b *budget) dataOr(text, whole string, how folding, other inert.Form) value {
 	shown, form := text, inert.JSON
 	if pretty, ok := indent(text); ok {
 		shown = pretty
 	} else {
 		form = inert.FormOf(view.Head(text, maxValue))
+		if form == inert.Text {
+			form = other
+		}
+		if form == inert.Text {
+			form = inert.OfBeginning(text)
+		}
 	}
 	v := b.formed(shown, whole, how, form)
 	v.Size, v.Code = int64(len(text)), true

@@ -6,9 +6,9 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// diff shows a unified diff.
-func (m *markup) diff(s string) {
-	inside := false // a hunk: only there a line with a sign is one that changed
+// diff shows a unified diff. Inside a hunk, and only there, a line with a sign is one
+// that changed.
+func (m *markup) diff(s string, inside bool) {
 	for line := range strings.Lines(s) {
 		text, end := strings.CutSuffix(line, "\n")
 		switch {
@@ -18,7 +18,7 @@ func (m *markup) diff(s string) {
 		case strings.HasPrefix(text, "diff --git ") || strings.HasPrefix(text, "Index: "):
 			inside = false
 			m.span("dh", text)
-		case strings.HasPrefix(text, "--- ") || strings.HasPrefix(text, "+++ "):
+		case strings.HasPrefix(text, "--- ") || strings.HasPrefix(text, "+++ ") || strings.HasPrefix(text, "*** "):
 			m.span("dh", text)
 		case inside && strings.HasPrefix(text, "+"):
 			m.span("da", text)

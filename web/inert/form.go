@@ -15,12 +15,16 @@ const (
 	Markdown             // what models write
 	Terminal             // with the colours of a terminal
 	Diff                 // a unified diff
+	Patch                // lines with signs, all of which are changes
+	code                 // from here on: code in the languages that are known
 )
 
 // FormOf tells what a text of a tool is taken for, unless it is JSON, which takes
 // a parser to say.
 func FormOf(s string) Form {
 	switch {
+	case strings.HasPrefix(s, "*** Begin Patch"):
+		return Patch
 	case strings.Contains(s, "@@ -") && hunk.MatchString(s):
 		return Diff
 	case strings.Contains(s, "\x1b["):
@@ -52,17 +56,32 @@ func Show(f Form, s string, folds bool) Shown {
 		m.json(s, folds)
 	case Markdown:
 		m.markdown(s)
-	case Terminal:
-		m.terminal(s)
-	case Diff:
-		m.diff(s)
 	default:
-		m.text(s)
+		m.shown(f, s)
 	}
 	return m.html()
 }
 
+// shown shows what has no parts of its own.
+func (m *markup) shown(f Form, s string) {
+	switch f {
+	case Terminal:
+		m.terminal(s)
+	case Diff, Patch:
+		m.diff(s, f == Patch)
+	default:
+		if f < code || int(f-code) >= len(languages) {
+			m.text(s)
+			break
+		}
+		m.listing(&languages[f-code], s)
+	}
+}
+
 // Name is the class of what is shown in that form.
 func (f Form) Name() string {
-	return [...]string{"", "json", "md", "term", "udiff"}[f]
+	if f >= code {
+		return "code"
+	}
+	return [...]string{"", "json", "md", "term", "udiff", "udiff"}[f]
 }

@@ -37,7 +37,7 @@ func TestShow(t *testing.T) {
 		{Markdown, "<!-- a\nb -->\n\n&lt;b&gt;", `<p>&lt;!-- a<br>b --&gt;</p><p>&amp;lt;b&amp;gt;</p>`},
 		{Markdown, "[a]: https://e.x\n[a]", `<p>[a]: https://e.x<br>[a]</p>`},
 		{Markdown, "|a|b|\n|-|-|\n|1|2|", `<div class="md-table" tabindex="0"><table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table></div>`},
-		{Markdown, "```go\nif a < b {\n```", `<div class="code-block"><span class="lang">go</span><pre>if a &lt; b {</pre></div>`},
+		{Markdown, "```go\nif a < b {\n```", `<div class="code-block"><span class="lang">go</span><pre><span class="ck">if</span> a &lt; b {</pre></div>`},
 	} {
 		if got := string(Show(c.form, c.in, true)); got != c.want {
 			t.Errorf("%q:\n got %s\nwant %s", c.in, got, c.want)
@@ -125,12 +125,12 @@ var seeds = []string{
 
 func FuzzShow(f *testing.F) {
 	for _, s := range seeds {
-		for form := range Diff + 1 {
+		for form := range code {
 			f.Add(int(form), s)
 		}
 	}
 	f.Fuzz(func(t *testing.T, form int, s string) {
-		if form < 0 || form > int(Diff) || len(s) > 1<<14 {
+		if form < 0 || form >= int(code) || len(s) > 1<<14 {
 			return
 		}
 		began := time.Now()
@@ -141,7 +141,7 @@ func FuzzShow(f *testing.F) {
 					t.Fatalf("%U is shown bare", c)
 				}
 			}
-			if want := Plain(strings.ReplaceAll(s, "\r", "")); (Form(form) == Text || Form(form) == Diff) && strings.ReplaceAll(text, "\r", "") != want && !strings.Contains(s, "\r") {
+			if want := Plain(strings.ReplaceAll(s, "\r", "")); (Form(form) == Text || Form(form) == Diff || Form(form) == Patch) && strings.ReplaceAll(text, "\r", "") != want && !strings.Contains(s, "\r") {
 				t.Fatalf("%q is shown as %q", want, text)
 			}
 		}

@@ -196,16 +196,26 @@ func (w *mdWriter) code(n ast.Node, info string) {
 	}
 	w.open("pre", "")
 	code := strings.TrimRight(string(n.Lines().Value(w.source)), "\n")
-	switch f := FormOf(code); f {
-	case Diff:
-		w.diff(code)
-	case Terminal:
-		w.terminal(code)
-	default:
-		w.text(code)
-	}
+	w.shown(formOfBlock(info, code), code)
 	w.close("pre")
 	w.close("div")
+}
+
+// formOfBlock tells what a block of code is: what it is called, else what its text
+// shows.
+func formOfBlock(info, code string) Form {
+	name, _, _ := strings.Cut(strings.TrimLeft(info, "{. "), " ")
+	name = strings.TrimRight(name, "}")
+	if f := Named(name); f != Text {
+		return f
+	}
+	if before, _, ok := strings.Cut(name, ":"); ok { // ts:src/a.ts
+		return Named(before)
+	}
+	if f := FormOf(code); f != Text {
+		return f
+	}
+	return OfBeginning(code)
 }
 
 func (w *mdWriter) inline(n ast.Node) {

@@ -48,11 +48,12 @@ func ReadTape(ctx context.Context, r transcript.Reader, origin *transcript.Excha
 		return nil, fmt.Errorf("read tape: %w", err)
 	}
 	t := &Tape{byCall: map[tapeKey][]*taped{}, byID: map[string]*taped{}, line: line}
-	reading := tapeReader{ctx: ctx, reader: r, tape: t}
-	for _, e := range line[1:] {
-		if err := reading.read(e, line[len(line)-1]); err != nil {
-			return nil, fmt.Errorf("read tape: %w", err)
-		}
+	results, err := readLine(ctx, r, line)
+	if err != nil {
+		return nil, fmt.Errorf("read tape: %w", err)
+	}
+	for _, result := range results {
+		t.add(result)
 	}
 	return t, nil
 }
@@ -158,111 +159,6 @@ func otherTakes(ctx context.Context, r transcript.Reader, origin *transcript.Exc
 		}
 	}
 	return others, nil
-}
-
-// tapeReader reads results from the requests that brought them. Clients send the
-// whole history each time, so that most are in the last request of the line too,
-// which is read once.
-type tapeReader struct {
-	ctx    context.Context
-	reader transcript.Reader
-	tape   *Tape
-	last   *readTurn
-	made   map[transcript.Place]*transcript.Item // calls of answers that were read
-}
-
-// readTurn is the input of an exchange, by place.
-type readTurn struct {
-	items map[string]*transcript.Item // results
-	calls map[string]*transcript.Item // at the place of a result: the call that it answers
-}
-
-func (t *tapeReader) turn(e *transcript.Exchange) (*readTurn, error) {
-	body, err := plainBody(t.ctx, t.reader, e.Request)
-	out := &readTurn{items: map[string]*transcript.Item{}, calls: map[string]*transcript.Item{}}
-	if unreadable(err) {
-		return out, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	items := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, Request: body}).Input
-	for i := range items {
-		if items[i].Kind == transcript.ToolResult {
-			out.items[items[i].At] = &items[i]
-		}
-	}
-	for _, m := range transcript.PairItems(items) {
-		if m.Call >= 0 && m.Result >= 0 {
-			out.calls[items[m.Result].At] = &items[m.Call]
-		}
-	}
-	return out, nil
-}
-
-// read adds the results that a request brought.
-func (t *tapeReader) read(e, last *transcript.Exchange) (err error) {
-	rows, err := t.reader.Brought(t.ctx, e.ID)
-	if err != nil || len(rows) == 0 {
-		return err
-	}
-	if t.last == nil {
-		if t.last, err = t.turn(last); err != nil {
-			return err
-		}
-	}
-	own := t.last
-	for i := range rows {
-		for _, res := range rows[i].Results {
-			it := own.items[res.At]
-			if (it == nil || it.CallID != rows[i].CallID) && own == t.last && e.ID != last.ID {
-				if own, err = t.turn(e); err != nil {
-					return err
-				}
-				it = own.items[res.At]
-			}
-			if it == nil {
-				continue
-			}
-			call := own.calls[res.At]
-			if call == nil { // the provider holds it
-				if call, err = t.call(&rows[i]); err != nil {
-					return err
-				}
-			}
-			if call != nil {
-				t.tape.add(&taped{key: keyOf(rows[i].Name, call.ArgumentsRaw, call.Arguments), callID: rows[i].CallID, item: *it, speaks: e.Dialect, from: e.ID})
-			}
-		}
-	}
-	return nil
-}
-
-// call reads a call from the answer that made it, nil if it is not there.
-func (t *tapeReader) call(row *transcript.CallRow) (*transcript.Item, error) {
-	at := transcript.Place{Exchange: row.Exchange, Body: "response", At: row.At}
-	if t.made == nil {
-		t.made = map[transcript.Place]*transcript.Item{}
-	}
-	if it, ok := t.made[at]; ok {
-		return it, nil
-	}
-	e, err := t.reader.Exchange(t.ctx, row.Exchange)
-	var body []byte
-	if err == nil {
-		body, err = plainBody(t.ctx, t.reader, e.Response)
-	}
-	if unreadable(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	out := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, Status: e.Status, ResponseHeader: e.Response.Headers, Response: body}).Output
-	for i := range out {
-		t.made[transcript.Place{Exchange: row.Exchange, Body: "response", At: out[i].At}] = &out[i]
-	}
-	return t.made[at], nil
 }
 
 func (t *Tape) add(r *taped) {

@@ -1,11 +1,14 @@
 package replay_test
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -91,4 +94,66 @@ func TestPlay_RecordedResultsKeepTheirParts(t *testing.T) {
 	if want := strings.Replace(recorded, "call_old", "call_0", 1); !strings.Contains(a.asked[1], want) {
 		t.Errorf("sent %s\nwant in it %s", a.asked[1], want)
 	}
+}
+
+// countingReader counts the bodies that are read.
+type countingReader struct {
+	transcript.Reader
+	bodies int
+}
+
+func (r *countingReader) Body(ctx context.Context, id transcript.BodyID) (io.ReadCloser, error) {
+	r.bodies++
+	return r.Reader.Body(ctx, id)
+}
+
+// Results are those that the model saw first, where a client takes them out of its
+// history later, or the whole gives way to a summary. Of a long run few bodies are read.
+func TestTape_HasResultsAsTheyCameAndReadsFewBodies(t *testing.T) {
+	b := newBench(t)
+	const steps, clearedAt, summaryAt = 40, 20, 30
+	call := func(n int) string {
+		return fmt.Sprintf(`{"role":"assistant","content":null,"tool_calls":[{"id":"call_%d","type":"function","function":{"name":"f","arguments":"{\"n\":%d}"}}]}`, n, n)
+	}
+	var captures []*transcript.Capture
+	for n := range steps + 1 {
+		var messages []string
+		begin := 0
+		if messages = append(messages, `{"role":"user","content":"go"}`); n >= summaryAt {
+			messages[0], begin = `{"role":"user","content":"This session goes on from an earlier one. Its summary: all is well."}`, summaryAt-1
+		}
+		for i := begin; i < n; i++ {
+			result := fmt.Sprintf("result %d", i)
+			if n >= clearedAt && i < clearedAt-5 {
+				result = "[cleared]"
+			}
+			messages = append(messages, call(i), fmt.Sprintf(`{"role":"tool","tool_call_id":"call_%d","content":%q}`, i, result))
+		}
+		at := time.Unix(int64(1000+10*n), 0)
+		captures = append(captures, &transcript.Capture{ID: fmt.Sprintf("0190a000-0000-7000-8000-%012d", n+1), StartedAt: at, EndedAt: at.Add(time.Second), Method: "POST", URL: "https://api.example.com/v1/chat/completions", Status: 200, Outcome: transcript.OK,
+			RequestHeader: map[string][]string{"Session-Id": {"s"}}, Request: body(`{"model":"m","messages":[` + strings.Join(messages, ",") + `]}`),
+			Response: body(`{"id":"c","model":"m","choices":[{"index":0,"message":` + call(n) + `,"finish_reason":"tool_calls"}]}`)})
+	}
+	list, err := ingest.Commit(t.Context(), b.db, captures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := &countingReader{Reader: b.db}
+	tape, err := replay.ReadTape(t.Context(), reader, list[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := tape.Results()
+	if len(got) < summaryAt-1 {
+		t.Fatalf("%d results on the tape, of %d exchanges", len(got), len(tape.Line()))
+	}
+	for i, r := range got {
+		if want := fmt.Sprintf("result %s", strings.TrimPrefix(r.CallID, "call_")); r.Text != want || r.From == nil || r.Name != "f" {
+			t.Errorf("result %d of %s is %q, from %v", i, r.CallID, r.Text, r.From)
+		}
+	}
+	if reader.bodies > 8 {
+		t.Errorf("%d bodies were read", reader.bodies)
+	}
+	t.Logf("%d results of %d exchanges, %d bodies read", len(got), len(tape.Line()), reader.bodies)
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/gin-gonic/gin"
@@ -47,7 +48,9 @@ type replayPage struct {
 	Results   []resultField
 	Earlier   int // results of the request that are not on the page
 	Later     []laterResult
-	LaterLeft int // that are not listed
+	LaterOpen bool
+	LaterAt   string // where these are told, if they are not
+	LaterLeft int    // that are not listed
 	Mode      string
 	Takes     int    // of each arm, of a sample
 	Models    string // that a sample compares: MODEL or MODEL@PROVIDER, one a line
@@ -85,11 +88,17 @@ func (s *server) replayForm(c *gin.Context) {
 		return
 	}
 	p, err := s.newReplayPage(c, e)
+	if err == nil && p.Form != "" {
+		if p.LaterOpen = c.Query("later") != ""; p.LaterOpen || !s.isLong(c.Request.Context(), e) {
+			err = p.readTape(c.Request.Context(), s.reader, e)
+		} else {
+			p.LaterAt = "/x/" + strconv.FormatInt(e.N, 10) + "/replay?later=1#later"
+		}
+	}
 	if err != nil {
 		s.failed(c, err)
 		return
 	}
-	p.list()
 	s.show(c, http.StatusOK, "replay-page", p)
 }
 
@@ -104,13 +113,20 @@ func (s *server) newReplayPage(c *gin.Context, e *transcript.Exchange) (*replayP
 	if err != nil {
 		return nil, err
 	}
-	if p.tape, err = replay.ReadTape(c.Request.Context(), s.reader, e); err != nil {
-		return nil, err
-	}
 	p.Model = turn.Model
 	p.readSystem(turn)
-	p.readResults(turn, p.tape)
+	p.readResults(turn)
 	return p, nil
+}
+
+// longRun is how many exchanges a run has, about, whose later results are only looked for
+// if somebody asks for them.
+const longRun = 400
+
+// isLong tells whether it takes a while to read what a run went on with.
+func (s *server) isLong(ctx context.Context, e *transcript.Exchange) bool {
+	rows, err := s.reader.Runs(ctx, transcript.RunFilter{IDs: []string{e.Link.Run}, Limit: 1})
+	return err == nil && len(rows) == 1 && rows[0].Exchanges-e.Link.Step > longRun
 }
 
 // readSystem finds the system prompt, if it is one text.
@@ -147,8 +163,13 @@ func (s *server) replayPost(c *gin.Context) {
 		s.show(c, http.StatusForbidden, "replay-page", p)
 		return
 	}
+	if err := p.readTape(ctx, s.reader, e); err != nil {
+		s.failed(c, err)
+		return
+	}
 	edits := p.read(c)
 	p.list()
+	p.LaterOpen = slices.ContainsFunc(edits, func(e typedEdit) bool { return e.Later != "" })
 	var ready *prepared
 	if p.Wrong == "" {
 		ready, err = s.prepare(ctx, p, e, edits)

@@ -33,11 +33,6 @@ type replayPlan struct {
 	Changed        bool   // it says otherwise than the plan that was to be sent
 }
 
-// HasLater tells whether a result is changed that comes later.
-func (p *replayPlan) HasLater() bool {
-	return slices.ContainsFunc(p.Edits, func(e plannedEdit) bool { return e.Later != "" })
-}
-
 // plannedEdit is one change, as it would be sent.
 type plannedEdit struct {
 	Op, CallID, At string

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -56,7 +57,7 @@ const (
 
 // readResults finds the results that can be changed: the last ones of the request are
 // on the page, others can be chosen.
-func (p *replayPage) readResults(turn *transcript.Turn, tape *replay.Tape) {
+func (p *replayPage) readResults(turn *transcript.Turn) {
 	p.marks = turn.Dialect == transcript.Messages
 	p.calls = map[string]*transcript.Item{}
 	for i := range turn.Input {
@@ -71,7 +72,16 @@ func (p *replayPage) readResults(turn *transcript.Turn, tape *replay.Tape) {
 	for i := range p.earlier[p.Earlier:] {
 		p.Results = append(p.Results, p.field(&p.earlier[p.Earlier+i]))
 	}
-	p.earlier, p.taped = p.earlier[:p.Earlier], tape.Results()
+	p.earlier = p.earlier[:p.Earlier]
+}
+
+// readTape reads what the run went on with, and lists its results.
+func (p *replayPage) readTape(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (err error) {
+	if p.tape, err = replay.ReadTape(ctx, r, e); err == nil {
+		p.taped = p.tape.Results()
+		p.list()
+	}
+	return err
 }
 
 // field makes the field of a result of the request.
@@ -128,6 +138,7 @@ func (p *replayPage) laterField(callID string) (f resultField, ok bool) {
 
 // list lists the results that come later.
 func (p *replayPage) list() {
+	p.Later = nil
 	for i := range p.taped {
 		t := &p.taped[i]
 		if i == laterListed {

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -172,4 +173,34 @@ func TestBrowser_ALaterResultIsChangedAndTheChangeTakenBack(t *testing.T) {
 		t.Errorf("the take tells %q", got)
 	}
 	b.quiet()
+}
+
+// sumReader tells that runs are as long as it says.
+type sumReader struct {
+	transcript.Reader
+	exchanges int
+}
+
+func (r *sumReader) Runs(ctx context.Context, f transcript.RunFilter) ([]transcript.RunSum, error) {
+	sums, err := r.Reader.Runs(ctx, f)
+	for i := range sums {
+		sums[i].Exchanges = r.exchanges
+	}
+	return sums, err
+}
+
+func TestReplay_OfALongRunLaterResultsAreListedOnDemand(t *testing.T) {
+	db, o := replayViewer(t)
+	o.Reader = &sumReader{o.Reader, 5000}
+	h := web.New(o)
+	e, _ := firstOfTake(t, db)
+	path := fmt.Sprintf("/x/%d/replay", e.N)
+	p := open(t, h, path)
+	wantText(t, p, "List the results that come later")
+	if len(buttons(p, "change")) > 0 {
+		t.Error("they are listed at once")
+	}
+	if got := buttons(open(t, h, path+"?later=1"), "change"); len(got) != 2 {
+		t.Errorf("asked for, %d are listed", len(got))
+	}
 }

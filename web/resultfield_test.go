@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"golang.org/x/net/html"
@@ -158,15 +159,26 @@ func TestBrowser_ALaterResultIsChangedAndTheChangeTakenBack(t *testing.T) {
 	db, o := replayViewer(t)
 	b := startBrowser(t, o)
 	e, _ := firstOfTake(t, db)
+	edits := func(want int, after string) {
+		t.Helper()
+		if n := eval[int](b, `document.querySelectorAll(".planned-edits li").length`); n != want {
+			t.Errorf("%d changes are planned after %s", n, after)
+		}
+	}
 	b.open(fmt.Sprintf("/x/%d/replay", e.N))
-	b.do(chromedp.Click(chromedp.CSS(".later summary")), chromedp.Click(chromedp.CSS(".later li:last-child button")), chromedp.WaitReady(chromedp.CSS("#t-0")))
-	b.do(chromedp.SetValue(chromedp.CSS("#t-0"), "very cold"), chromedp.SetValue(chromedp.CSS("input[name=model]"), "weather-2"),
-		chromedp.Click(chromedp.CSS("form[action*=replay] > p:last-child button")), chromedp.WaitReady(chromedp.CSS(".planned-edits li:nth-child(2)")))
-	b.do(chromedp.Click(chromedp.CSS("button[value=model]")), chromedp.WaitNotPresent(chromedp.CSS(".planned-edits li:nth-child(2)")), chromedp.WaitReady(chromedp.CSS(".planned-edits li")))
+	b.do(chromedp.Click(chromedp.CSS(".later summary")))
+	b.leaves(chromedp.Click(chromedp.CSS(".later li:last-child button")))
+	b.do(chromedp.SetValue(chromedp.CSS("#t-0"), "very cold"), chromedp.SetValue(chromedp.CSS("input[name=model]"), "weather-2"))
+	b.leaves(chromedp.Click(chromedp.CSS("form[action*=replay] > p:last-child button")))
+	edits(2, "two were made")
+	b.leaves(chromedp.Click(chromedp.CSS("button[value=model]")))
+	edits(1, "one was taken back")
 	// Return in a field shows the plan; it neither sends nor takes back.
-	b.do(chromedp.Click(chromedp.CSS(".settings summary")), chromedp.SendKeys(chromedp.CSS("input[name=model]"), "x\r"), chromedp.WaitReady(chromedp.CSS(".planned-edits li:nth-child(2)")))
-	b.do(chromedp.Click(chromedp.CSS("button[value=model]")), chromedp.WaitNotPresent(chromedp.CSS(".planned-edits li:nth-child(2)")),
-		chromedp.Click(chromedp.CSS("button.go")), chromedp.WaitReady(chromedp.CSS("#take .item.assistant")))
+	b.do(chromedp.Click(chromedp.CSS(".settings summary")))
+	b.leaves(chromedp.SendKeys(chromedp.CSS("input[name=model]"), "x\r"))
+	edits(2, "return in a field")
+	b.leaves(chromedp.Click(chromedp.CSS("button[value=model]")))
+	b.leaves(chromedp.Click(chromedp.CSS("button.go")))
 	awaitTake(t, db, 2)
 	b.open("/t/2")
 	if got := eval[string](b, `document.querySelector("#take").innerText`); !strings.Contains(got, "Told: 1 degrees | very cold") {
@@ -203,4 +215,19 @@ func TestReplay_OfALongRunLaterResultsAreListedOnDemand(t *testing.T) {
 	if got := buttons(open(t, h, path+"?later=1"), "change"); len(got) != 2 {
 		t.Errorf("asked for, %d are listed", len(got))
 	}
+}
+
+// leaves does what leads to another page, and waits until that is there.
+func (b *browser) leaves(actions ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	eval[bool](b, `window.stays = true`)
+	b.do(actions...)
+	for range 1000 {
+		there, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](`document.readyState === "complete" && !window.stays`))
+		if err == nil && there {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	b.t.Fatal("no other page came")
 }

@@ -81,7 +81,7 @@ func (m *markup) shown(f Form, s string) {
 // Name is the class of what is shown in that form.
 func (f Form) Name() string {
 	if f >= code {
-		return "code"
+		return "src"
 	}
 	return [...]string{"", "json", "md", "term", "udiff", "udiff"}[f]
 }

@@ -26,6 +26,7 @@ type Run struct {
 	takes      map[string]*transcript.Take              // by the exchange that was sent
 	tools      map[string][]string                      // names of those called, by exchange
 	byExchange map[string][]transcript.Pair             // one for each call of an answer
+	continued  map[string]bool                          // answers that something goes on from
 	reading    *reading                                 // what was read to judge it, nil if it was not
 	judgedPart bool                                     // see JudgePart
 }

@@ -25,6 +25,7 @@ func (r *Run) pair(ctx context.Context, reader transcript.Reader, list []*transc
 		}
 	}
 	for _, e := range list {
+		r.continued[e.Link.Parent] = true
 		if e.Results > brought[e.ID] && r.takes[e.ID] == nil {
 			if err := r.orphans(ctx, reader, e); err != nil {
 				return err
@@ -140,14 +141,22 @@ func (r *Run) isNew(e *transcript.Exchange, input []transcript.Item, at string) 
 	return false
 }
 
+// IsWaiting tells whether a call may still get its result: nothing goes on from the
+// answer that made it.
+func (r *Run) IsWaiting(p *transcript.Pair) bool {
+	return p.State == transcript.Unanswered && p.Call != nil && !r.continued[p.Call.Exchange]
+}
+
 // StatesOf says of the calls of an answer how they went, of at most so many: "ok",
-// "error" or "unanswered".
+// "error", "unanswered" or "waiting".
 func (r *Run) StatesOf(exchange string, most int) []string {
 	var list []string
 	for _, p := range r.byExchange[exchange] {
 		switch {
 		case len(list) == most:
 			return list
+		case r.IsWaiting(&p):
+			list = append(list, "waiting")
 		case p.State == transcript.Unanswered:
 			list = append(list, "unanswered")
 		case p.IsError:
@@ -159,10 +168,10 @@ func (r *Run) StatesOf(exchange string, most int) []string {
 	return list
 }
 
-// HasError tells whether a call of an answer failed or has no result.
+// HasError tells whether a call of an answer failed, or was left without a result.
 func (r *Run) HasError(exchange string) bool {
 	for _, p := range r.byExchange[exchange] {
-		if p.IsError || p.State == transcript.Unanswered {
+		if p.IsError || p.State == transcript.Unanswered && !r.IsWaiting(&p) {
 			return true
 		}
 	}

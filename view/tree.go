@@ -18,7 +18,7 @@ import (
 // results that answer no call.
 func NewRun(ctx context.Context, r transcript.Reader, run *transcript.Run, now time.Time) (*Run, error) {
 	v := &Run{Agents: []*Agent{}, Side: []SideCall{}, Pairs: []transcript.Pair{}, Lint: []lint.Finding{},
-		exchanges: map[string]*transcript.Exchange{}, calls: map[transcript.Place]*transcript.CallRow{}, takes: map[string]*transcript.Take{}, tools: map[string][]string{}, byExchange: map[string][]transcript.Pair{}}
+		exchanges: map[string]*transcript.Exchange{}, calls: map[transcript.Place]*transcript.CallRow{}, takes: map[string]*transcript.Take{}, tools: map[string][]string{}, byExchange: map[string][]transcript.Pair{}, continued: map[string]bool{}}
 	var list []*transcript.Exchange
 	var rows []transcript.CallRow
 	var readErr error

@@ -97,7 +97,7 @@ func toolSums(r *view.Run) []toolSum {
 			list = append(list, toolSum{Name: p.Name, Href: fmt.Sprintf("/r/%d/calls?%s", r.N, url.Values{"tool": {p.Name}}.Encode())})
 		}
 		list[n].Calls++
-		if p.IsError || p.State == transcript.Unanswered && p.Result == nil {
+		if p.IsError || p.State == transcript.Unanswered && p.Result == nil && !r.IsWaiting(p) {
 			list[n].Errors++
 		}
 	}

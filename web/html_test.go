@@ -108,3 +108,13 @@ func wantText(t testing.TB, p page, wants ...string) {
 		}
 	}
 }
+
+// wantIn tells what of these cannot be read in a text.
+func wantIn(t testing.TB, where, text string, wants ...string) {
+	t.Helper()
+	for _, want := range wants {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s: want %q in: %.1000s", where, want, text)
+		}
+	}
+}

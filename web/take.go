@@ -36,8 +36,6 @@ type takePage struct {
 	Later   []string  // takes that go on from it
 	Resume  *resumeView
 	Sample  string // where the sample is that it belongs to, "" if it stands alone
-
-	recorded []*transcript.Exchange // what it is held against
 }
 
 // takeStep is a step of a take: its answer in short.
@@ -93,8 +91,7 @@ func (s *server) showTake(c *gin.Context, status int, t *transcript.Take, wrong 
 		if run, err := s.reader.Run(ctx, p.Origin.Link.Run); err == nil {
 			p.Run = view.RunRef(run.N)
 		}
-		p.recorded = s.original(ctx, p)
-		p.Compare = compareURL(view.Ref(p.recorded[len(p.recorded)-1].N), p.Ref)
+		p.Compare = compareURL(view.Ref(p.Origin.N), p.Ref)
 	}
 	if err := p.fill(c, s); err != nil {
 		s.failed(c, err)
@@ -153,7 +150,9 @@ func (s *server) afterTake(c *gin.Context, p *takePage) error {
 		}
 	}
 	if p.Origin != nil && len(p.Steps) > 0 {
-		d, err := view.NewTakeDiff(ctx, s.reader, p.recorded, p.T, view.DiffOptions{Prices: s.prices})
+		recorded := s.original(ctx, p)
+		p.Compare = compareURL(view.Ref(recorded[len(recorded)-1].N), p.Ref)
+		d, err := view.NewTakeDiff(ctx, s.reader, recorded, p.T, view.DiffOptions{Prices: s.prices})
 		if err != nil {
 			s.log.Error("compare take", "take", p.Ref, "error", err)
 		} else {

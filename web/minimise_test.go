@@ -222,3 +222,44 @@ func TestBrowser_TheSmallestRequestIsFound(t *testing.T) {
 	b.do(chromedp.Click(chromedp.CSS("a[href^='/t/']")), chromedp.WaitReady(chromedp.CSS("#take")))
 	b.quiet()
 }
+
+// What was found quotes the request, which nobody vouches for.
+func TestSmallest_HostileTextIsShownAndNeverMarkup(t *testing.T) {
+	db := sampleStore(t)
+	e, err := db.ExchangeN(t.Context(), xHostile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const group = "0190a000-0000-7000-8000-0000000000aa"
+	hostile := payload + reordering
+	unit := replay.Unit{N: 1, Kind: transcript.Kind(hostile), At: []string{`/"><script>alert(1)</script>`}, Role: hostile, CallID: hostile, Name: hostile, Text: hostile}
+	tried := []replay.Tried{{Shows: true, Takes: []string{}}, {Part: replay.Part(hostile), Refused: hostile, Takes: []string{}}}
+	found := &replay.Smallest{Exchange: e.ID, LookedAt: hostile, Verdict: hostile, Group: group, Stopped: hostile, Candidates: tried, LeftOut: []replay.Unit{unit},
+		Decisive: []replay.Decisive{{Unit: unit, Lines: []replay.Line{{At: hostile, Text: hostile}}}, {Unit: unit, Required: true}}}
+	if err := replay.KeepSmallest(t.Context(), db, found); err != nil {
+		t.Fatal(err)
+	}
+	h := web.New(options(db))
+	p := open(t, h, "/smallest/"+group)
+	for _, bad := range markup(p) {
+		t.Error(bad)
+	}
+	if n := strings.Count(p.text(), payload); n < 10 {
+		t.Errorf("the text can be read %d times", n)
+	}
+	for _, seen := range []string{"\u202E", "\u200B", "\x1b"} {
+		if strings.Contains(p.text(), seen) {
+			t.Errorf("%q is on the page as it is", seen)
+		}
+	}
+	o := options(db)
+	o.Update, o.Replaying = db.Update, &web.Replaying{Player: func() *replay.Player { return nil }, Key: func(string) string { return "k" }, Checks: []web.Check{{Name: hostile}}}
+	h = web.New(o)
+	for n := xFirst; n <= xTake; n++ {
+		for _, page := range []string{"replay", "minimise"} {
+			for _, bad := range markup(open(t, h, fmt.Sprintf("/x/%d/%s", n, page))) {
+				t.Errorf("x%d, %s: %s", n, page, bad)
+			}
+		}
+	}
+}

@@ -13,7 +13,7 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-const maxEdits = 8 << 20 // of the form
+const maxEdits = 32 << 20 // of the form: all results on the page come back with it
 
 // Replaying plays takes for the viewer.
 type Replaying struct {

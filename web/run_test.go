@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -77,6 +78,12 @@ func TestRuns_StartPageListsThem(t *testing.T) {
 	wantText(t, open(t, h, "/?tool=nothing"), "No run fits")
 	if w := ask(h, "GET", "/?before=abc"); w.Code != http.StatusBadRequest {
 		t.Errorf("before=abc: status %d", w.Code)
+	}
+	for range 200 { // until what is found is counted
+		if p = open(t, h, "/"); p.id("r1").one(t, "found").text() != "" {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
 	refresh := p.id("rows").attr("hx-get")
 	if w := ask(h, "GET", refresh); w.Code != http.StatusNoContent {

@@ -17,7 +17,8 @@ import (
 // runsPage lists runs.
 type runsPage struct {
 	listing
-	Rows []view.RunRow
+	Rows  []view.RunRow
+	Found map[string]*foundCount // by the id of the run; of those that were judged
 }
 
 func (s *server) runs(c *gin.Context) {
@@ -35,10 +36,12 @@ func (s *server) runs(c *gin.Context) {
 	}
 	p.Lost = lostLine(damage)
 	p.Rows = rows[:min(len(rows), rowsShown)]
+	p.Found = s.found.of(p.Rows, s.inFlight == nil || len(s.inFlight()) == 0)
 	s.showList(c, &p.listing, p, len(rows) > rowsShown, oldest(p.Rows, func(r *view.RunRow) int64 { return r.N }), func(h hash.Hash) {
 		if err := json.NewEncoder(h).Encode(p.Rows); err != nil {
 			fmt.Fprint(h, err)
 		}
+		fmt.Fprint(h, len(p.Found))
 	})
 }
 

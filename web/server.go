@@ -52,6 +52,7 @@ type server struct {
 	replaying    *Replaying
 	takes        *Playing
 	imports      *imports
+	found        *foundCounts
 	mostImport   int64
 	version      string
 	prices       *pricing.Table
@@ -77,6 +78,7 @@ func New(o Options) http.Handler {
 	if s.now == nil {
 		s.now = time.Now
 	}
+	s.found = newFoundCounts(s)
 	s.assetVersion = versionOf(s.assets)
 	s.pages = parsePages(s)
 	return s.routes()

@@ -152,14 +152,13 @@ func (im *taking) run() error {
 		im.did.Format = ofArchives
 		return im.archive(s)
 	}
-	list := formats.Importers()
-	n := slices.IndexFunc(list, func(i *formats.Importer) bool { return i.Name == im.Format || im.Format == Auto && i.Fits(head) })
-	if n < 0 {
+	format := im.importer(head)
+	if format == nil {
 		im.did.Format, im.did.Error = unknown, "it is in no format that is known"
 		return nil
 	}
-	im.did.Format = list[n].Name
-	streams := []captures{list[n].Read(s)}
+	im.did.Format = format.Name
+	streams := []captures{format.Read(s)}
 	if im.file.Beside != nil {
 		beside, err := im.file.Beside(im.did.Format)
 		if err != nil {
@@ -170,7 +169,7 @@ func (im *taking) run() error {
 			if err != nil {
 				return err
 			}
-			streams = append(streams, list[n].Read(s))
+			streams = append(streams, format.Read(s))
 		}
 	}
 	for c, err := range inTime(streams) {
@@ -182,6 +181,30 @@ func (im *taking) run() error {
 		}
 	}
 	return im.commit()
+}
+
+// importer gives what reads a file with that beginning, nil if nothing does.
+func (im *Import) importer(head []byte) *formats.Importer {
+	if im.Format == ofArchives || im.Format == Auto && formats.FitsArchive(head) {
+		return nil
+	}
+	list := formats.Importers()
+	n := slices.IndexFunc(list, func(i *formats.Importer) bool { return i.Name == im.Format || im.Format == Auto && i.Fits(head) })
+	if n < 0 {
+		return nil
+	}
+	return list[n]
+}
+
+// HeadBytes is how much of the beginning of a file IsSub wants.
+const HeadBytes = formats.HeadBytes
+
+// IsSub tells by the beginning of a file whether it holds what a sub-agent did: such
+// files are to be taken in after the others of the same import, so that the calls are
+// known that started them.
+func (im *Import) IsSub(head []byte) bool {
+	format := im.importer(head)
+	return format != nil && format.IsSub(head)
 }
 
 // source reads a file; its beginning comes along.

@@ -68,14 +68,18 @@ func (c *codex) line(text []byte) error {
 
 func (c *codex) meta(raw json.RawMessage) error {
 	var m struct {
-		ID               string `json:"id"`
-		Instructions     string `json:"instructions"`
+		ID               string          `json:"id"`
+		Source           json.RawMessage `json:"source"` // a word, or who started it
+		Instructions     string          `json:"instructions"`
 		BaseInstructions struct {
 			Text string `json:"text"`
 		} `json:"base_instructions"`
 	}
 	if err := json.Unmarshal(raw, &m); err != nil {
 		return bad("read session: %w", err)
+	}
+	if known := c.header["Thread-Id"]; known != nil && m.ID != known[0] {
+		return nil // of the session whose history this one begins with
 	}
 	if c.instructions = firstOf(m.BaseInstructions.Text, m.Instructions); c.instructions != "" {
 		c.grade = transcript.Rebuilt
@@ -84,7 +88,25 @@ func (c *codex) meta(raw json.RawMessage) error {
 		c.key = "codex\x00" + m.ID
 		c.header["Session-Id"], c.header["Thread-Id"] = []string{m.ID}, []string{m.ID}
 	}
+	if parent := startedBy(m.Source); parent != "" {
+		c.header["Session-Id"], c.header["X-Codex-Parent-Thread-Id"] = []string{parent}, []string{parent}
+	}
 	return nil
+}
+
+// startedBy gives the session that started one as its sub-agent, "" if none did.
+func startedBy(source json.RawMessage) string {
+	var s struct {
+		SubAgent struct {
+			Spawned struct {
+				Parent string `json:"parent_thread_id"`
+			} `json:"thread_spawn"`
+		} `json:"subagent"`
+	}
+	if json.Unmarshal(source, &s) != nil {
+		return "" // a word, or something else that started it
+	}
+	return s.SubAgent.Spawned.Parent
 }
 
 // compacted begins the history anew with a summary, or with what replaces it.

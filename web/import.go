@@ -1,12 +1,14 @@
 package web
 
 import (
+	"bufio"
 	"context"
 	"crypto/rand"
 	"errors"
 	"io"
 	"mime/multipart"
 	"net/http"
+	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -46,6 +48,15 @@ type importing struct {
 	format   string
 	modified time.Time // of the next file
 	did      []*importedFile
+	held     []heldFile // of sub-agents: taken in when all others are
+	scratch  []*os.File
+}
+
+// heldFile is a file that waits, in a scratch file.
+type heldFile struct {
+	name, format string
+	modified     time.Time
+	content      io.Reader
 }
 
 func (s *server) importForm(c *gin.Context) {
@@ -76,6 +87,7 @@ func (s *server) importPost(c *gin.Context) {
 	rand.Read(salt)
 	im := &importing{server: s, ctx: c.Request.Context(), format: files.Auto}
 	im.im = files.Import{Store: s.store(), MostScratch: unpackedTo * s.mostImport, Redact: redact.New(salt), Bad: im.bad}
+	defer im.close()
 	err = im.all(parts)
 	switch {
 	case im.ctx.Err() != nil:
@@ -106,7 +118,7 @@ func (im *importing) all(parts *multipart.Reader) error {
 	for {
 		part, err := parts.NextPart()
 		if err == io.EOF {
-			return nil
+			return im.rest()
 		}
 		if err != nil {
 			return im.cut(err)
@@ -151,17 +163,72 @@ func (im *importing) tooLarge() string {
 	return "More than " + size(im.mostImport) + " cannot be uploaded at once: inspect import takes files of any size."
 }
 
-// file takes in one file. It tells whether more can be read.
+// file takes in one file, or keeps it until the others are taken in. It tells whether
+// more can be read.
 func (im *importing) file(part *multipart.Part) bool {
 	name := fileName(part.FileName())
-	now := &importedFile{Name: name}
-	im.did = append(im.did, now)
 	modified := im.modified
 	if im.modified = (time.Time{}); modified.IsZero() {
 		modified = im.now()
 	}
 	im.im.Format = im.format
-	did, err := im.im.Take(im.ctx, files.File{Name: name, Base: strings.TrimSuffix(name, path.Ext(name)), ModTime: modified, Reader: part})
+	head := bufio.NewReaderSize(part, files.HeadBytes)
+	var r io.Reader = head
+	if text, _ := head.Peek(files.HeadBytes); im.im.IsSub(text) {
+		if r = im.hold(name, modified, r); r == nil {
+			return true
+		}
+	}
+	return im.take(name, modified, r)
+}
+
+// hold keeps a file. It gives what there is to read of one that cannot be kept, as
+// far as it came; nil if it is kept.
+func (im *importing) hold(name string, modified time.Time, r io.Reader) io.Reader {
+	f, err := os.CreateTemp("", "retake-import-")
+	if err != nil {
+		return r
+	}
+	im.scratch = append(im.scratch, f)
+	os.Remove(f.Name())
+	_, err = io.Copy(f, r)
+	if _, seek := f.Seek(0, io.SeekStart); seek != nil {
+		return failing{seek}
+	}
+	if err != nil {
+		return io.MultiReader(f, failing{err})
+	}
+	im.held = append(im.held, heldFile{name, im.format, modified, f})
+	return nil
+}
+
+// failing is the end of a file that did not come whole.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// rest takes in the files that waited.
+func (im *importing) rest() error {
+	for _, f := range im.held {
+		im.im.Format = f.format
+		if !im.take(f.name, f.modified, f.content) {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (im *importing) close() {
+	for _, f := range im.scratch {
+		f.Close()
+	}
+}
+
+// take takes in one file. It tells whether more can be read.
+func (im *importing) take(name string, modified time.Time, r io.Reader) bool {
+	now := &importedFile{Name: name}
+	im.did = append(im.did, now)
+	did, err := im.im.Take(im.ctx, files.File{Name: name, Base: strings.TrimSuffix(name, path.Ext(name)), ModTime: modified, Reader: r})
 	now.Imported = did
 	var large *http.MaxBytesError
 	switch {
@@ -179,7 +246,7 @@ func (im *importing) file(part *multipart.Part) bool {
 	if err != nil {
 		return false
 	}
-	_, err = io.Copy(io.Discard, part) // of what is in no known format only the beginning was read
+	_, err = io.Copy(io.Discard, r) // of what is in no known format only the beginning was read
 	return err == nil
 }
 

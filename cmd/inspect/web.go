@@ -14,7 +14,6 @@ import (
 	"github.com/retake-debugger/retake/redact"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/replay/tool"
-	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/web"
 )
 
@@ -51,19 +50,16 @@ as JSON, see inspect minimise.`,
 			}
 			log := workspace.Logger(a.err, "text")
 			o := web.Options{Version: workspace.Version(), Prices: prices, InFlight: a.capturesUnderWay, AllowHosts: hosts, Token: token, Log: log, Now: time.Now}
-			done, err := a.openForWeb(c.Context(), &o)
-			if err != nil {
+			v := &viewer{app: a, o: o, replaying: web.Replaying{Key: a.getenv, Tools: tools.forPages(), Checks: judges}}
+			if err := v.open(c.Context()); err != nil {
 				return err
 			}
-			defer done()
-			if o.Replaying != nil {
-				o.Replaying.Tools, o.Replaying.Checks = tools.forPages(), judges
-			}
+			defer v.close(context.WithoutCancel(c.Context()))
 			l, err := workspace.Listen(listen)
 			if err != nil {
 				return fmt.Errorf("%w; --listen takes another address", err)
 			}
-			server := &http.Server{Handler: web.New(o), ReadHeaderTimeout: 10 * time.Second}
+			server := &http.Server{Handler: v, ReadHeaderTimeout: 10 * time.Second}
 			fmt.Fprintf(a.err, "viewer: http://%s/\n", l.Addr())
 			go func() {
 				<-c.Context().Done()
@@ -81,31 +77,6 @@ as JSON, see inspect minimise.`,
 	c.Flags().StringArrayVar(&checks, "check", nil, "NAME=CMD: a page may look whether CMD ends with status 0 (repeatable)")
 	c.Flags().StringArrayVar(&hosts, "allow-host", nil, "accept this Host header too (repeatable)")
 	return c
-}
-
-// openForWeb opens the database so that marks can be set and steps sent again; one
-// that cannot be written is only shown. done closes it.
-func (a *app) openForWeb(ctx context.Context, o *web.Options) (done func(), err error) {
-	path, err := a.path()
-	if err != nil {
-		return nil, err
-	}
-	db, err := a.open() // which says what to do if there is none
-	if err != nil {
-		return nil, err
-	}
-	o.Reader = db
-	w, err := workspace.Open(ctx, path, o.Log)
-	if err != nil {
-		fmt.Fprintf(a.err, "inspect: only shown, since it cannot be written: %s\n", visible(err.Error()))
-		return func() { db.Close() }, nil
-	}
-	o.Update = func(ctx context.Context, f func(transcript.Tx) error) error { return w.Store().Update(ctx, f) }
-	o.Replaying = &web.Replaying{Player: func() *replay.Player { return w.Player(o.Prices) }, Key: a.getenv}
-	return func() {
-		w.Close(context.WithoutCancel(ctx))
-		db.Close()
-	}, nil
 }
 
 // forPages gives what really runs as pages may choose it. A command may hold a secret,

@@ -36,7 +36,7 @@ func parsePages(s *server) *template.Template {
 		"runs": inert.Runs, "many": many, "plain": inert.Plain, "size": size, "count": count, "compact": compact, "ms": duration, "msf": func(ms float64) string { return duration(&ms) },
 		"short": shortID, "time": s.clock, "fulltime": s.fullTime, "asset": s.assetURL, "one": oneLine,
 		"percent": percent, "percentint": func(a, b int) string { return percent(int64(a), int64(b)) }, "path": pathOf, "count64": func(n int) string { return count(int64(n)) },
-		"hiturl": hitURL, "timeline": newTimeline, "hitwhat": hitWhat, "dollars": dollars, "share": share, "compareurl": compareURL,
+		"pointat": func() []string { return s.pointAt }, "hiturl": hitURL, "timeline": newTimeline, "hitwhat": hitWhat, "dollars": dollars, "share": share, "compareurl": compareURL,
 		"between": between, "points": points, "exportmenu": newExportMenu, "pvalue": pValue, "bytes": func(n *float64) string { return size(int64(*n)) }, "unitlabel": unitLabel, "add": func(a, b int) int { return a + b }, "dialects": func() []string { return []string{"chat", "responses", "messages"} }, "bytesint": func(n int) string { return size(int64(n)) },
 	})
 	return template.Must(t.ParseFS(templates, "templates/*.html"))

@@ -89,7 +89,10 @@ func TestRuns_StartPageListsThem(t *testing.T) {
 	if w := ask(h, "GET", refresh); w.Code != http.StatusNoContent {
 		t.Errorf("refresh %s: status %d, want 204", refresh, w.Code)
 	}
-	wantText(t, open(t, web.New(options(openStore(t, nil))), "/"), "Nothing is recorded yet")
+	empty := options(openStore(t, nil))
+	wantText(t, open(t, web.New(empty), "/"), "Nothing is recorded yet", "export OPENAI_BASE_URL=http://127.0.0.1:7777/v1")
+	empty.PointAt = []string{"OPENAI_BASE_URL=http://127.0.0.1:4711/v1", "http://127.0.0.1:4711/lab/ goes to http://lab"}
+	wantText(t, open(t, web.New(empty), "/stats"), "OPENAI_BASE_URL=http://127.0.0.1:4711/v1\nhttp://127.0.0.1:4711/lab/ goes to http://lab")
 }
 
 func TestRun_TellsStepByStep(t *testing.T) {

@@ -40,6 +40,9 @@ type Options struct {
 	MostImport int64
 	// InFlight gives what is being recorded; nil if that is not known.
 	InFlight func() []*transcript.Capture
+	// PointAt tells where a client finds the recorder that serves the viewer, a
+	// setting a line; nil if that is another program.
+	PointAt []string
 	// Log gets what goes wrong; nil for nowhere.
 	Log *slog.Logger
 	// Now is the clock; times are shown in its zone. nil for the system's.
@@ -57,6 +60,7 @@ type server struct {
 	version      string
 	prices       *pricing.Table
 	inFlight     func() []*transcript.Capture
+	pointAt      []string
 	log          *slog.Logger
 	now          func() time.Time
 	pages        *template.Template
@@ -68,7 +72,7 @@ type server struct {
 // New gives the handler that serves the pages. What changes something is a POST
 // with a token that the page was given.
 func New(o Options) http.Handler {
-	s := &server{reader: o.Reader, update: o.Update, replaying: o.Replaying, takes: cmp.Or(o.Playing, NewPlaying()), imports: newImports(), version: o.Version, mostImport: cmp.Or(o.MostImport, usualImport), prices: o.Prices, inFlight: o.InFlight, log: o.Log, now: o.Now, guard: newGuard(o), assets: readAssets()}
+	s := &server{reader: o.Reader, update: o.Update, replaying: o.Replaying, takes: cmp.Or(o.Playing, NewPlaying()), imports: newImports(), version: o.Version, mostImport: cmp.Or(o.MostImport, usualImport), prices: o.Prices, inFlight: o.InFlight, pointAt: o.PointAt, log: o.Log, now: o.Now, guard: newGuard(o), assets: readAssets()}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -92,10 +93,10 @@ func start(o *options, upstreams []recorder.Upstream, label string) (*session, e
 		return nil, errors.Join(err, s.workspace.Close(context.Background()))
 	}
 	s.keepSmall()
-	playing := web.NewPlaying()
+	playing, pointAt := web.NewPlaying(), slices.Concat(s.settings(), s.routes())
 	s.workspace.Start(func(db *store.DB) {
 		replaying := &web.Replaying{Player: func() *replay.Player { return s.workspace.Player(pricing.New()) }, Key: o.getenv}
-		h := web.New(web.Options{Version: workspace.Version(), Reader: db, Update: db.Update, Replaying: replaying, Playing: playing, InFlight: func() []*transcript.Capture { return inFlight(path) }, AllowHosts: o.hosts, AllowOrigins: o.origins, Token: o.token, Log: s.log, Now: time.Now})
+		h := web.New(web.Options{Version: workspace.Version(), Reader: db, Update: db.Update, Replaying: replaying, Playing: playing, InFlight: func() []*transcript.Capture { return inFlight(path) }, AllowHosts: o.hosts, AllowOrigins: o.origins, Token: o.token, PointAt: pointAt, Log: s.log, Now: time.Now})
 		s.page.Store(&h)
 	})
 	return s, nil
@@ -185,29 +186,49 @@ func (s *session) serveViewer(w http.ResponseWriter, r *http.Request) {
 
 // greet says where the recorder is and what to set.
 func (s *session) greet() {
-	at := s.url()
-	if s.options.token != "" {
-		at = strings.Replace(at, s.options.token, "TOKEN", 1)
-	}
 	out := s.options.stderr
-	fmt.Fprintf(out, "recording on %s into %s\n", at, s.path)
-	for _, c := range clients[:] {
-		if path, ok := basePath(s.upstreams, c); ok && c.greeted {
-			fmt.Fprintf(out, "  %s=%s%s\n", c.variable, at, path)
-		}
-	}
-	if len(s.options.upstreams) > 0 {
-		for _, up := range s.upstreams {
-			path := ""
-			if up.Name != "" {
-				path = "/" + up.Name
-			}
-			fmt.Fprintf(out, "  %s%s/ goes to %s\n", at, path, up.URL)
-		}
+	fmt.Fprintf(out, "recording on %s into %s\n", s.shownURL(), s.path)
+	for _, line := range append(s.settings(), s.routes()...) {
+		fmt.Fprintf(out, "  %s\n", line)
 	}
 	if s.viewerAt != nil {
 		fmt.Fprintf(out, "viewer on http://%s/\n", s.viewerAt.Addr())
 	}
+}
+
+// shownURL is the base URL without the token.
+func (s *session) shownURL() string {
+	if s.options.token == "" {
+		return s.url()
+	}
+	return strings.Replace(s.url(), s.options.token, "TOKEN", 1)
+}
+
+// settings are the variables that lead a client here.
+func (s *session) settings() []string {
+	var lines []string
+	for _, c := range clients[:] {
+		if path, ok := basePath(s.upstreams, c); ok && c.greeted {
+			lines = append(lines, c.variable+"="+s.shownURL()+path)
+		}
+	}
+	return lines
+}
+
+// routes tell where the upstreams that a user named hang.
+func (s *session) routes() []string {
+	if len(s.options.upstreams) == 0 {
+		return nil
+	}
+	var lines []string
+	for _, up := range s.upstreams {
+		path := ""
+		if up.Name != "" {
+			path = "/" + up.Name
+		}
+		lines = append(lines, fmt.Sprintf("%s%s/ goes to %s", s.shownURL(), path, up.URL))
+	}
+	return lines
 }
 
 // url is the base URL of the recorder.

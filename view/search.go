@@ -152,11 +152,13 @@ func (f *finder) run(found *Found) error {
 		err = f.scanUnindexed(state)
 	}
 	for ; g != nil && err == nil; g, err = index.next() {
+		before := len(f.hits)
 		for i := range g.found {
 			if err := f.take(&g.found[i]); err != nil {
 				return err
 			}
 		}
+		index.allow(len(g.items) - (len(f.hits) - before))
 	}
 	return err
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/transcript"
@@ -36,6 +38,10 @@ type indexReading struct {
 	hands  sync.WaitGroup
 	work   chan *group
 	queue  chan *group // in the order of the index
+	// allowed is how many items may be asked for: those that are wanted, and as
+	// many more as turned out not to be. Its growth is told by more.
+	allowed atomic.Int64
+	more    chan struct{}
 }
 
 // group is a few neighbouring items, and what was found in them.
@@ -50,7 +56,8 @@ type group struct {
 // readIndex begins to read. The caller stops it.
 func (f *finder) readIndex() *indexReading {
 	hands := min(runtime.GOMAXPROCS(0), mostHands)
-	r := &indexReading{finder: f, work: make(chan *group), queue: make(chan *group, 2*hands)}
+	r := &indexReading{finder: f, work: make(chan *group), queue: make(chan *group, 2*hands), more: make(chan struct{}, 1)}
+	r.allowed.Store(int64(f.most))
 	r.ctx, r.cancel = context.WithCancel(f.ctx)
 	for range hands {
 		r.hands.Go(func() {
@@ -85,11 +92,17 @@ func (r *indexReading) ask() {
 	defer close(r.work)
 	var batch []*group
 	var g *group
-	items, exchanges, n := firstItems, firstExchanges, 0
+	items, exchanges, n, asked := firstItems, firstExchanges, 0, int64(0)
 	for item, err := range r.finder.reader.Search(r.ctx, r.finder.search.SearchQuery) {
 		if err != nil {
 			batch = append(batch, &group{err: err})
 			break
+		}
+		if asked++; asked > r.allowed.Load() {
+			if !r.pass(batch) || !r.wait(asked) {
+				return
+			}
+			batch, g, n = nil, nil, 0
 		}
 		if g == nil || g.isFull(&item, items) {
 			if g != nil {
@@ -110,6 +123,31 @@ func (r *indexReading) ask() {
 		g.items = append(g.items, item)
 	}
 	r.pass(batch)
+}
+
+// wait waits until so many items may be asked for. It says false if nobody wants
+// them any more.
+func (r *indexReading) wait(asked int64) bool {
+	for asked > r.allowed.Load() {
+		select {
+		case <-r.more:
+		case <-r.ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+// allow lets so many more items be asked for, since as many were not wanted.
+func (r *indexReading) allow(items int) {
+	if r.finder.most == math.MaxInt || items == 0 {
+		return
+	}
+	r.allowed.Add(int64(items))
+	select {
+	case r.more <- struct{}{}:
+	default:
+	}
 }
 
 // isFull tells whether the next item begins another group. Those of an exchange

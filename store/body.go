@@ -36,36 +36,37 @@ func (r *reader) segments(ctx context.Context, id transcript.BodyID) ([]segmentI
 		}
 		return list.all(), nil
 	}
-	segment := segmentID(id >> 1)
-	if _, err := r.packsFor(id)(ctx, segment); errors.Is(err, errSegment) {
-		return nil, transcript.ErrNotFound
-	}
-	return []segmentID{segment}, nil
+	return []segmentID{segmentID(id >> 1)}, nil
 }
 
 // Body opens the exact bytes of a body. They are read from the database as they
 // are asked for, without holding a connection in between.
 func (r *reader) Body(ctx context.Context, id transcript.BodyID) (io.ReadCloser, error) {
+	return r.openBody(ctx, id, r.pack)
+}
+
+// Excerpt opens a body for a search.
+func (r *reader) Excerpt(ctx context.Context, id transcript.BodyID) (io.ReadCloser, error) {
+	return r.openBody(ctx, id, r.beginning)
+}
+
+func (r *reader) openBody(ctx context.Context, id transcript.BodyID, find func(context.Context, segmentID) (*pack, error)) (io.ReadCloser, error) {
 	if id == 0 {
 		return io.NopCloser(bytes.NewReader(nil)), nil
 	}
 	ids, err := r.segments(ctx, id)
+	if err == nil && id&1 == 1 {
+		if _, e := find(ctx, ids[0]); errors.Is(e, errSegment) {
+			err = transcript.ErrNotFound
+		}
+	}
 	if err != nil {
 		if !errors.Is(err, transcript.ErrNotFound) {
 			err = damaged(err)
 		}
 		return nil, fmt.Errorf("open body %d: %w", id, err)
 	}
-	return &bodyReader{ctx: ctx, find: r.packsFor(id), ids: ids}, nil
-}
-
-// packsFor gives what finds the packs of a body. A piece by itself is what a search
-// looks into: no message is one, and whatever is shown is read whole.
-func (r *reader) packsFor(id transcript.BodyID) func(context.Context, segmentID) (*pack, error) {
-	if id&1 == 1 && segmentID(id>>1).lane() == pieces {
-		return r.beginning
-	}
-	return r.pack
+	return &bodyReader{ctx: ctx, find: find, ids: ids}, nil
 }
 
 // recipe reads the segments that a recipe lists.

@@ -115,6 +115,14 @@ func (r *termReader) next() bool {
 	return !r.v.bad
 }
 
+// bitmap gives the postings of a term that is nearly everywhere: a bit for each
+// cell, the lowest of a byte first.
+func (r *postings) bitmap(span uint32) (bits []byte, ok bool) {
+	return r.coded, r.n > 1 && lowBits(r.n, span) == 0
+}
+
+func hasBit(bits []byte, i uint32) bool { return int(i/8) < len(bits) && bits[i/8]&(1<<(i%8)) != 0 }
+
 // cells appends the cells, all below span.
 func (r *postings) cells(out []uint32, span uint32) ([]uint32, error) {
 	if r.n == 1 {

@@ -9,6 +9,7 @@ import (
 func TestPostings_ComeBack(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var bits bitWriter
+	bitmaps := 0
 	for round := range 2000 {
 		span := uint32(1 + r.IntN([]int{1, 64, 1000, 70_000}[round%4]))
 		often := r.Float64()
@@ -42,10 +43,22 @@ func TestPostings_ComeBack(t *testing.T) {
 			if got, err := read.cells(nil, span); err != nil || !slices.Equal(got, want[i]) {
 				t.Fatalf("%d cells of %d: got %d (%v)", len(want[i]), span, len(got), err)
 			}
+			bitmap, ok := read.bitmap(span)
+			for cell := range span {
+				if ok && hasBit(bitmap, cell) != slices.Contains(want[i][:min(len(want[i]), 1000)], cell) && cell <= want[i][min(len(want[i]), 1000)-1] {
+					t.Fatalf("cell %d of %d is wrong in the bitmap", cell, span)
+				}
+			}
+			if ok {
+				bitmaps++
+			}
 		}
 		if read.next() || read.v.bad {
 			t.Fatal("there is more than was written")
 		}
+	}
+	if bitmaps < 100 {
+		t.Errorf("only %d were bitmaps", bitmaps)
 	}
 }
 

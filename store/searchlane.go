@@ -291,18 +291,20 @@ func allOf(b *searchBlock, rows map[int64][]byte, terms []term) ([]uint32, error
 		found = append(found, r)
 	}
 	slices.SortFunc(found, func(a, b termReader) int { return int(a.n) - int(b.n) })
-	var cells, other []uint32
+	var cells, scratch []uint32
 	for i := range found {
 		var err error
-		if other, err = found[i].cells(other[:0], uint32(b.span)); err != nil {
+		switch bitmap, ok := found[i].bitmap(uint32(b.span)); {
+		case i == 0:
+			cells, err = found[i].cells(nil, uint32(b.span))
+		case ok:
+			cells = slices.DeleteFunc(cells, func(cell uint32) bool { return !hasBit(bitmap, cell) })
+		default:
+			scratch, err = found[i].cells(scratch[:0], uint32(b.span))
+			cells = inBoth(cells, scratch)
+		}
+		if err != nil || len(cells) == 0 {
 			return nil, err
-		}
-		if i == 0 {
-			cells = slices.Clone(other)
-			continue
-		}
-		if cells = inBoth(cells, other); len(cells) == 0 {
-			break
 		}
 	}
 	return cells, nil

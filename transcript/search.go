@@ -3,6 +3,7 @@ package transcript
 import (
 	"context"
 	"errors"
+	"io"
 	"iter"
 	"time"
 )
@@ -96,6 +97,10 @@ type SearchReader interface {
 	// alone, times, usage and links. Those that are not there or damaged are left
 	// out.
 	Outlines(ctx context.Context, numbers []int64) ([]*Exchange, error)
+	// Excerpt opens a body or a piece as Body does, for a search to look into. It
+	// reads no more than that of what is stored together, so damage behind it may
+	// go unnoticed: what is shown as it was recorded comes from Body.
+	Excerpt(ctx context.Context, id BodyID) (io.ReadCloser, error)
 	// SearchState tells how far the index is.
 	SearchState(ctx context.Context) (SearchState, error)
 	// Unindexed lists exchanges that the index does not hold, in the order in

@@ -283,11 +283,18 @@ func at(items []transcript.Item, pointer string) *transcript.Item {
 	return &items[i]
 }
 
+// excerpts reads bodies no further than a search needs.
+type excerpts struct{ transcript.Reader }
+
+func (e excerpts) Body(ctx context.Context, id transcript.BodyID) (io.ReadCloser, error) {
+	return e.Excerpt(ctx, id)
+}
+
 // output reads the answer alone.
 func (l *lookup) output() []transcript.Item {
 	if l.answer == nil {
 		e := l.exchange
-		body, _ := readBody(l.ctx, l.reader, &e.Response)
+		body, _ := readBody(l.ctx, excerpts{l.reader}, &e.Response)
 		l.answer = dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, Status: e.Status, ResponseHeader: e.Response.Headers, Response: body})
 	}
 	return l.answer.Output
@@ -297,7 +304,7 @@ func (l *lookup) inPiece(s *transcript.SearchItem) []transcript.Item {
 	if l.piece == s.Piece {
 		return l.element
 	}
-	body, err := l.reader.Body(l.ctx, s.Piece)
+	body, err := l.reader.Excerpt(l.ctx, s.Piece)
 	if err != nil {
 		return nil
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -23,7 +25,7 @@ func TestCalls_ABranchAnswersTheCallBeforeTheFork(t *testing.T) {
 	for name, c := range map[string]struct {
 		result string
 		calls  int
-	}{"the same result": {"hello", 1}, "another result": {"something else", 2}} {
+	}{"the same result": {"hello", 1}, "another result": {"something else", 2}, "another end": {"hello, too", 2}} {
 		gaveUp := caseCapture(2, time.Minute, "/v1/messages", request(c.result, ""), "")
 		gaveUp.Status, gaveUp.Outcome = 0, transcript.ClientDisconnect
 		db, runs := caseRuns(t,
@@ -46,6 +48,19 @@ func TestCalls_ABranchAnswersTheCallBeforeTheFork(t *testing.T) {
 		}
 		if !told["hello"] || !told[c.result] {
 			t.Errorf("%s: results %v", name, told)
+		}
+		brief, err := runs[0].BriefCalls(t.Context(), db, 4)
+		if err != nil || len(brief) != len(calls) {
+			t.Fatalf("%s: in brief %d calls, want %d, %v", name, len(brief), len(calls), err)
+		}
+		for i := range calls {
+			if *brief[i].Result != Head(*calls[i].Result, 4) || brief[i].ResultBytes != calls[i].ResultBytes {
+				t.Errorf("%s: in brief %+v, want the beginning of %+v", name, brief[i], calls[i])
+			}
+			result, arguments := *calls[i].Result, Head(calls[i].Arguments, 4)
+			if brief[i].Result, brief[i].Arguments, calls[i].Arguments = &result, arguments, arguments; !cmp.Equal(calls[i], brief[i]) {
+				t.Errorf("%s: in brief %+v, want %+v", name, brief[i], calls[i])
+			}
 		}
 	}
 }

@@ -9,7 +9,10 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-const callsShown = 500
+const (
+	callsShown = 500
+	callBytes  = 2400 // of arguments and results: what a line of 300 characters may take
+)
 
 // callsPage is the audit table of a run: every call with its result.
 type callsPage struct {
@@ -35,7 +38,7 @@ func (s *server) calls(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
-	list, err := v.Calls(ctx, s.reader)
+	list, err := v.BriefCalls(ctx, s.reader, callBytes)
 	if err != nil {
 		s.failed(c, err)
 		return

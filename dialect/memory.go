@@ -120,14 +120,22 @@ func (t *trail) length() int {
 	return min(t.last, most) + 4
 }
 
-// expect finds the memo of the value that b begins with, if it is the one that
-// is expected, and gives its length; else 0.
-func (t *trail) expect(b []byte, e *element) int {
-	if t == nil || t.next == nil {
+// expectOne does what expect does, with the lock.
+func (t *trail) expectOne(b []byte, e *element) int {
+	if t == nil {
 		return 0
 	}
 	t.memory.mu.Lock()
 	defer t.memory.mu.Unlock()
+	return t.expect(b, e)
+}
+
+// expect finds the memo of the value that b begins with, if it is the one that
+// is expected, and gives its length; else 0. The caller holds the lock.
+func (t *trail) expect(b []byte, e *element) int {
+	if t.next == nil {
+		return 0
+	}
 	found := t.next
 	t.next = found.next // in any case: where one element changed, the one behind it may not have
 	if found.raw == nil || !bytes.HasPrefix(b, found.raw) {

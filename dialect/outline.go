@@ -57,7 +57,7 @@ func (c *check) member(d transcript.Dialect, m *Memory) (v member, ok bool) {
 	start := c.i
 	switch large := isLarge(v.name) && start < len(c.b); {
 	case large && c.b[start] == '"':
-		ok = c.element(&v, m.trail(series{d, string(v.name), true}))
+		ok = c.text(&v, m.trail(series{d, string(v.name), true}))
 	case large && c.b[start] == '[':
 		ok = c.elements(&v, m.trail(series{d, string(v.name), false}))
 	default:
@@ -80,6 +80,9 @@ func (c *check) elements(v *member, t *trail) bool {
 	}
 	v.list = make([]element, 0, t.length())
 	for {
+		if more, ok := c.passOver(v, t); !more {
+			return ok
+		}
 		if !c.element(v, t) {
 			return false
 		}
@@ -89,16 +92,48 @@ func (c *check) elements(v *member, t *trail) bool {
 	}
 }
 
-// element reads one value, or passes over it if its bytes are remembered.
+// text reads a text that stands in the place of a list, or passes over it.
+func (c *check) text(v *member, t *trail) bool {
+	e := element{start: c.i, items: 1}
+	if n := t.expectOne(c.b[c.i:], &e); n > 0 {
+		c.i += n
+		e.end = c.i
+		v.list = append(v.list, e)
+		return true
+	}
+	return c.element(v, t)
+}
+
+// passOver passes over the elements whose bytes are remembered. more says that
+// another one comes behind them.
+func (c *check) passOver(v *member, t *trail) (more, ok bool) {
+	if t == nil {
+		return true, true
+	}
+	t.memory.mu.Lock()
+	defer t.memory.mu.Unlock()
+	for {
+		e := element{start: c.i, items: 1}
+		n := t.expect(c.b[c.i:], &e)
+		if n == 0 {
+			return true, true
+		}
+		c.i += n
+		e.end = c.i
+		v.list = append(v.list, e)
+		if more, ok := c.separator(']'); !more {
+			return false, ok
+		}
+	}
+}
+
+// element reads one value.
 func (c *check) element(v *member, t *trail) bool {
 	e := element{start: c.i, items: 1}
-	if n := t.expect(c.b[c.i:], &e); n > 0 {
-		c.i += n
-	} else if c.inner(2) {
-		t.find(c.b[e.start:c.i], &e)
-	} else {
+	if !c.inner(2) {
 		return false
 	}
+	t.find(c.b[e.start:c.i], &e)
 	e.end = c.i
 	v.list = append(v.list, e)
 	return true

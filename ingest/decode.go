@@ -30,6 +30,7 @@ type decoded struct {
 	prompts  []transcript.Key // texts that its calls passed on
 
 	loose []transcript.Node // see looseNodes
+	out   *outputKeys       // see output
 }
 
 // decode reads a capture. It never fails: a body that cannot be read back makes

@@ -167,7 +167,7 @@ func place(d *decoded, from transcript.Node, base int, nodes []transcript.Node) 
 	if d.turn.Replaces {
 		before, length = transcript.Node{}, 0
 	}
-	out := transcript.Chain(before, transcript.Keys(d.turn.Output))
+	out := transcript.Chain(before, d.output().keys)
 	l.OutLen = length + len(out)
 	if len(out) > 0 {
 		l.OutNode = out[len(out)-1]
@@ -197,7 +197,7 @@ func (k *linker) loose(parent *transcript.Exchange) {
 	if k.d.turn.Replaces {
 		from = transcript.Node{}
 	}
-	out := transcript.Chain(from, transcript.LooseKeys(k.d.turn.Output))
+	out := transcript.Chain(from, k.d.output().loose)
 	if len(out) > 0 {
 		l.LooseNode = out[len(out)-1]
 	} else {

@@ -17,7 +17,7 @@ func putCalls(ctx context.Context, tx transcript.Tx, d *decoded, parent *transcr
 		if it.Kind != transcript.ToolCall || it.ServerSide {
 			continue
 		}
-		row := transcript.CallRow{Exchange: d.exchange.ID, Key: transcript.KeyOf(it), At: it.At, CallID: it.CallID, Name: it.Name}
+		row := transcript.CallRow{Exchange: d.exchange.ID, Key: d.output().of[i], At: it.At, CallID: it.CallID, Name: it.Name}
 		if err := tx.PutCall(row); err != nil {
 			return err
 		}

@@ -73,6 +73,16 @@ func (p *past) Override(exchange string) (*transcript.Override, error) {
 	return o, nil
 }
 
+// Override asks nothing where no user has said anything.
+func (t *tx) Override(exchange string) (*transcript.Override, error) {
+	if !t.w.state.overridden && !t.done {
+		return nil, errNotSaid
+	}
+	return t.past.Override(exchange)
+}
+
+var errNotSaid = fmt.Errorf("nothing was said of it: %w", transcript.ErrNotFound)
+
 // PutOverride keeps a user's word on an exchange.
 func (t *tx) PutOverride(o *transcript.Override) error {
 	known, err := t.HasExchange(o.Exchange)
@@ -82,6 +92,7 @@ func (t *tx) PutOverride(o *transcript.Override) error {
 	if !known {
 		return fmt.Errorf("exchange %s: %w", o.Exchange, transcript.ErrNotFound)
 	}
+	t.w.state.overridden = true
 	if _, err := t.st.exec("INSERT OR REPLACE INTO override (exchange, verb, target, said) VALUES (?, ?, ?, ?)",
 		packID(o.Exchange), string(o.Verb), packID(o.To), packTime(o.At)); err != nil {
 		return fmt.Errorf("store override: %w", err)

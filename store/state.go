@@ -13,6 +13,7 @@ type state struct {
 	piece, whole              int64
 	lookups                   lookupCounts
 	changed                   bool
+	overridden                bool // a user has said of some exchange where it belongs
 }
 
 // next gives out the number after the last.
@@ -27,9 +28,9 @@ func (s *state) next(last *int64) int64 {
 func readState(st *statements, newest int) (state, error) {
 	var s state
 	var version int
-	err := st.row(context.Background(), `SELECT salt, removals, exchange, run, take, body, piece, whole, new_lookups, lookups, v.user_version
+	err := st.row(context.Background(), `SELECT salt, removals, exchange, run, take, body, piece, whole, new_lookups, lookups, EXISTS (SELECT 1 FROM override), v.user_version
 		FROM state, pragma_user_version v`, nil,
-		&s.salt, &s.removals, &s.exchange, &s.run, &s.take, &s.body, &s.piece, &s.whole, &s.lookups[0], &s.lookups[1], &version)
+		&s.salt, &s.removals, &s.exchange, &s.run, &s.take, &s.body, &s.piece, &s.whole, &s.lookups[0], &s.lookups[1], &s.overridden, &version)
 	if err != nil {
 		return s, fmt.Errorf("read state: %w", err)
 	}

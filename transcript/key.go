@@ -28,7 +28,7 @@ func (it *Item) InChain() bool {
 	case System, ToolDefinition, Reasoning:
 		return false
 	case MessageItem:
-		return strings.TrimSpace(it.Text) != "" || len(it.Parts) > 0
+		return it.Text != "" && it.Text[0] > ' ' && it.Text[0] < 0x7f || strings.TrimSpace(it.Text) != "" || len(it.Parts) > 0
 	}
 	return true
 }

@@ -2,7 +2,6 @@ package recorder
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"net/http"
 	"net/http/httptrace"
@@ -100,15 +99,8 @@ func (o *outgoing) release(x *relay, whole bool) {
 }
 
 func (o *outgoing) gotConn(cancel func(), info httptrace.GotConnInfo) {
-	raw := info.Conn
-	if t, ok := raw.(*tls.Conn); ok {
-		if t.ConnectionState().NegotiatedProtocol == "h2" {
-			return
-		}
-		raw = t.NetConn()
-	}
-	conn, ok := raw.(*upstreamConn)
-	if !ok {
+	conn := upstreamOf(info.Conn)
+	if conn == nil {
 		return
 	}
 	o.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"sync/atomic"
 
 	"github.com/retake-debugger/retake/transcript"
@@ -20,9 +21,24 @@ import (
 func NewTransport(base http.RoundTripper, opts Options) http.RoundTripper {
 	opts.fill()
 	if base == nil {
-		base = newUpstreamTransport(&opts, newDialer(&opts, &bufferPool{}))
+		base = ownTransport{newUpstreamTransport(&opts, newDialer(&opts, &bufferPool{}))}
 	}
 	return &recordingTransport{base: base, opts: opts}
+}
+
+// ownTransport tells a kept connection that another request begins, so that one
+// that is dead fails before anything of it is taken for sent: then the transport
+// sends it on another, as any client would.
+type ownTransport struct{ *http.Transport }
+
+func (t ownTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	return t.Transport.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{
+		GotConn: func(info httptrace.GotConnInfo) {
+			if conn := upstreamOf(info.Conn); conn != nil {
+				conn.request(false)
+			}
+		},
+	})))
 }
 
 type recordingTransport struct {

@@ -73,6 +73,19 @@ type upstreamConn struct {
 	failure error // of a write
 }
 
+// upstreamOf gives the connection beneath what the transport uses; nil for one that
+// several requests share.
+func upstreamOf(c net.Conn) *upstreamConn {
+	if t, ok := c.(*tls.Conn); ok {
+		if t.ConnectionState().NegotiatedProtocol == "h2" {
+			return nil
+		}
+		c = t.NetConn()
+	}
+	conn, _ := c.(*upstreamConn)
+	return conn
+}
+
 var errRetry = errors.New("the upstream closed the connection before it answered")
 
 // request says that a new request begins.

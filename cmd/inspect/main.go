@@ -35,9 +35,9 @@ func run(ctx context.Context, args []string, c console) int {
 	err := root.ExecuteContext(ctx)
 	if p, ok := a.out.(*pager); ok {
 		p.close()
-		if left(err) {
-			err = nil
-		}
+	}
+	if left(err) {
+		err = nil
 	}
 	if err == nil {
 		return exitOK

@@ -10,7 +10,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"github.com/retake-debugger/retake/cmd/internal/workspace"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
@@ -229,11 +228,11 @@ func (x *minimising) lookFor(recorded *transcript.Turn) error {
 
 // search finds the smallest request and prints what it is.
 func (x *minimising) search(path string) error {
-	w, err := workspace.Open(x.ctx, path, workspace.Logger(x.err, "text"))
+	w, closeIt, err := x.record(path)
 	if err != nil {
 		return err
 	}
-	defer w.Close(context.WithoutCancel(x.ctx))
+	defer closeIt()
 	id, err := uuid.NewV7()
 	if err != nil {
 		return fmt.Errorf("make group id: %w", err)

@@ -13,7 +13,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 
-	"github.com/retake-debugger/retake/cmd/internal/workspace"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/replay/tool"
 	"github.com/retake-debugger/retake/transcript"
@@ -228,11 +227,11 @@ func (s *sampling) estimate() replay.Estimate {
 
 // play plays the takes and prints what they show.
 func (s *sampling) play(path string) error {
-	w, err := workspace.Open(s.ctx, path, workspace.Logger(s.err, "text"))
+	w, closeIt, err := s.record(path)
 	if err != nil {
 		return err
 	}
-	defer w.Close(context.WithoutCancel(s.ctx))
+	defer closeIt()
 	id, err := uuid.NewV7()
 	if err != nil {
 		return fmt.Errorf("make group id: %w", err)

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/retake-debugger/retake/cmd/internal/workspace"
@@ -75,6 +78,41 @@ func estimated(e replay.Estimate) string {
 	return fmt.Sprintf("estimated %s, %s in, %s out, %s (%s)", counted(e.Requests, "request"), number(e.Input), number(e.Output), cost, by)
 }
 
+// record opens the database that records what is sent. Until it is closed, whoever
+// reads the output and leaves does not end the program: killed by the write that
+// fails, it would leave what it has recorded in its spool. Nothing more is sent
+// then.
+func (x *replaying) record(path string) (w *workspace.Workspace, closeIt func(), err error) {
+	if w, err = workspace.Open(x.ctx, path, workspace.Logger(x.err, "text")); err != nil {
+		return nil, nil, err
+	}
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, stop := context.WithCancel(x.ctx)
+	x.ctx = ctx
+	if !x.progress().on { // nobody leaves a terminal
+		x.err = leaving{x.err, stop}
+	}
+	return w, func() {
+		w.Close(context.WithoutCancel(ctx))
+		signal.Reset(syscall.SIGPIPE)
+		stop()
+	}, nil
+}
+
+// leaving is an output that tells when its reader has left.
+type leaving struct {
+	io.Writer
+	gone func()
+}
+
+func (l leaving) Write(b []byte) (int, error) {
+	n, err := l.Writer.Write(b)
+	if left(err) {
+		l.gone()
+	}
+	return n, err
+}
+
 // play plays the take and prints what came of it.
 func (x *replaying) play(path string) error {
 	if err := x.consent(x.tape.Estimate(x.req, x.mode(), x.limits.Steps, x.prices)); err != nil {
@@ -85,11 +123,11 @@ func (x *replaying) play(path string) error {
 		return err
 	}
 	defer closeSources()
-	w, err := workspace.Open(x.ctx, path, workspace.Logger(x.err, "text"))
+	w, closeIt, err := x.record(path)
 	if err != nil {
 		return err
 	}
-	defer w.Close(context.WithoutCancel(x.ctx))
+	defer closeIt()
 	if !x.json {
 		fmt.Fprintf(x.err, "%s to %s\n", x.doing(), word(x.req.Host()))
 	}

@@ -147,6 +147,15 @@ func TestBrowser_WireCopiesTheRequestAsAProgram(t *testing.T) {
 		}
 		eval[bool](b, `(window.copied = "") === ""`)
 	}
+	b.open("/r/1/export?format=markdown")
+	eval[bool](b, `Object.defineProperty(navigator, "clipboard", {value: {writeText: (t) => { window.copied = t; return Promise.resolve(); }}}) && true`)
+	b.do(chromedp.Click(chromedp.CSS("button[data-copy-from]")))
+	b.poll(`window.copied`)
+	if got := eval[string](b, `copied`); !strings.Contains(got, userText) {
+		t.Errorf("of an export %.200q is copied", got)
+	}
+	b.open("/x/2/wire")
+	eval[bool](b, `Object.defineProperty(navigator, "clipboard", {value: {writeText: (t) => { window.copied = t; return Promise.resolve(); }}}) && true`)
 	b.do(chromedp.KeyEvent("c"))
 	b.poll(`window.copied`)
 	if got := eval[string](b, `location.pathname + copied`); !strings.HasPrefix(got, "/x/2/wire") || !strings.Contains(got, "curl") {

@@ -15,7 +15,8 @@ export async function copy(button) {
   try {
     text = await textOf(button);
   } catch {
-    location.assign(button.href);
+    if (button.href) location.assign(button.href);
+    else button.textContent = "it could not be read";
     return;
   }
   try {
@@ -33,7 +34,7 @@ export async function copy(button) {
 }
 
 export function showButtons(within) {
-  for (const button of within.querySelectorAll("[data-copy]")) button.hidden = false;
+  for (const button of within.querySelectorAll("[data-copy], button[data-copy-from]")) button.hidden = false;
 }
 
 document.addEventListener("click", (e) => {

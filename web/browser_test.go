@@ -120,6 +120,16 @@ func (b *browser) quiet() {
 	}
 }
 
+// quietBut is quiet but for what the browser logs of pages that tell what is wrong.
+func (b *browser) quietBut(status string) {
+	b.t.Helper()
+	for _, p := range b.took() {
+		if !strings.Contains(p, status) {
+			b.t.Error(p)
+		}
+	}
+}
+
 func (b *browser) do(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	if err := chromedp.Do(b.ctx, actions...); err != nil {
@@ -376,5 +386,5 @@ func screenshots(b *browser, folder string, targets ...string) {
 			}
 		}
 	}
-	b.quiet()
+	b.quietBut("status of 40")
 }

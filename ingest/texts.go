@@ -76,9 +76,13 @@ func (t *texts) alone(item transcript.SearchItem, same transcript.Key) {
 	add(strings.Join(transcript.Words(transcript.Fold(text)), " "), true)
 }
 
+// runeStart gives where the character at byte i begins: i itself in what is not
+// UTF-8.
 func runeStart(s string, i int) int {
-	for i > 0 && !utf8.RuneStart(s[i]) {
-		i--
+	for from := i; from > i-utf8.UTFMax && from >= 0; from-- {
+		if utf8.RuneStart(s[from]) {
+			return from
+		}
 	}
 	return i
 }

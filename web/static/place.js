@@ -6,6 +6,8 @@ const most = 500_000; // characters
 
 if (!history.state?.place) history.replaceState({ ...history.state, place: crypto.randomUUID?.() ?? String(Math.random()) }, "");
 
+const address = () => location.pathname + location.search;
+const loaded = address();
 const key = `place ${history.state.place}`;
 const atFirst = new WeakMap();
 const folds = () => document.querySelectorAll("details:not(.menu)");
@@ -27,7 +29,7 @@ function changed(elements, kind, state) {
 }
 
 function keep() {
-  const kept = JSON.stringify({ y: scrollY, folds: changed(folds(), "details", (d) => d.open), fields: changed(fields(), "input, textarea, select", stateOf) });
+  const kept = JSON.stringify({ y: address() === loaded ? scrollY : null, folds: changed(folds(), "details", (d) => d.open), fields: changed(fields(), "input, textarea, select", stateOf) });
   try {
     if (kept.length < most) sessionStorage.setItem(key, kept);
   } catch {
@@ -43,7 +45,11 @@ function bringBack(kept) {
     if (isTick(f)) f.checked = was;
     else f.value = was;
   }
-  const scroll = () => scrollTo({ top: kept.y, behavior: "instant" });
+  const scroll = () => {
+    if (kept.y !== null) scrollTo({ top: kept.y, behavior: "instant" });
+    else document.getElementById(location.hash.slice(1))?.scrollIntoView({ behavior: "instant" }); // more had come behind the page
+  };
+  if (kept.y === null) history.scrollRestoration = "manual";
   scroll();
   addEventListener("load", scroll, { once: true });
 }

@@ -7,6 +7,7 @@ import "./copy.js";
 import "./fold.js";
 import "./panel.js";
 import "./outline.js";
+import "./more.js";
 import "./keys.js";
 import "./menu.js";
 import "./upload.js";

@@ -81,7 +81,8 @@ func (t *tx) beginJoining(thorough bool) (bool, error) {
 	return true, t.addBlock(&b, blockMaking)
 }
 
-// toJoin picks blocks that follow each other and are to be one.
+// toJoin picks blocks that follow each other in their lane and are to be one. Those
+// of the other lane may lie between them.
 func toJoin(all []searchBlock, thorough bool) []searchBlock {
 	least := manyBlocks
 	if thorough {
@@ -158,7 +159,7 @@ func (t *tx) goOnJoining(bool) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	of := slices.DeleteFunc(all, func(o searchBlock) bool { return o.first < b.first || o.end() > b.end() })
+	of := slices.DeleteFunc(all, func(o searchBlock) bool { return o.lane != b.lane || o.first < b.first || o.end() > b.end() })
 	if len(of) == 0 {
 		_, err = t.st.exec("UPDATE search_block SET state = 2 WHERE id = ?", b.id)
 		return true, err

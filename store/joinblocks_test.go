@@ -198,3 +198,60 @@ func TestTidyTexts_GivesBackWhatIsGone(t *testing.T) {
 		t.Errorf("%d rows are left of nothing", left)
 	}
 }
+
+// Blocks of exchanges that were indexed once more lie between those of later
+// exchanges. Joining keeps the lanes apart: a search still tells newest first.
+func TestTidyTexts_KeepsLanesApart(t *testing.T) {
+	db, err := store.Open(filepath.Join(t.TempDir(), "t.db"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	r := rand.New(rand.NewPCG(49, 50))
+	needles(t, db, r, 1, 20)
+	for n := 20; n < 60; n++ {
+		needles(t, db, r, n, n+1)
+		old := int64(n - 19)
+		if err := db.Exec(fmt.Sprintf("INSERT INTO search_again VALUES (%d)", old)); err != nil {
+			t.Fatal(err)
+		}
+		err := db.Update(t.Context(), func(tx transcript.Tx) error {
+			_, err := tx.PutTexts(transcript.SearchTexts{Exchanges: []transcript.Unindexed{{N: old, Whole: true}}, Last: true,
+				Texts: []transcript.SearchText{{Items: []transcript.SearchItem{{Exchange: old, Body: "request", At: "/0", Text: fmt.Sprintf("needle%d of %d", old%7, old)}}}}})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	look := func() {
+		t.Helper()
+		for _, list := range foundNeedles(t, db) {
+			if !slices.IsSortedFunc(list, func(a, b int64) int { return int(b - a) }) {
+				t.Fatalf("not newest first: %v", list)
+			}
+		}
+		if n := len(slices.Concat(foundNeedles(t, db)...)); n != 59 {
+			t.Fatalf("%d hits, want 59", n)
+		}
+	}
+	look()
+	tidyTexts(t, db, look)
+	if n := number(t, db, "SELECT count(*) FROM search_block"); n > 4 {
+		t.Errorf("%d blocks are left", n)
+	}
+	// What goes is of the lane in which it is.
+	dropTexts(t, db, 20, 60)
+	tidyTexts(t, db, nil)
+	if n := len(slices.Concat(foundNeedles(t, db)...)); n != 19 {
+		t.Errorf("%d hits when the newest are gone, want 19", n)
+	}
+	if n := number(t, db, "SELECT sum(live) FROM search_block"); n != 19 {
+		t.Errorf("%d cells count as live, want 19", n)
+	}
+	dropTexts(t, db, 1, 20)
+	tidyTexts(t, db, nil)
+	if n := number(t, db, "SELECT count(*) FROM search_block"); n != 0 {
+		t.Errorf("%d blocks are left of nothing", n)
+	}
+}

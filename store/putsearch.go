@@ -50,7 +50,7 @@ func (t *tx) putTexts(p *transcript.SearchTexts) (bool, error) {
 	}
 	var c cellTerms
 	for i := range p.Texts {
-		if err := t.putText(&p.Texts[i], s.next, &c); err != nil {
+		if err := t.putText(&p.Texts[i], lane, s.next, &c); err != nil {
 			return false, err
 		}
 	}
@@ -99,9 +99,9 @@ func (t *tx) end(list []transcript.Unindexed, s *searchState) error {
 	return nil
 }
 
-// putText stores one text and adds its terms to those of the block whose first
-// cell is given.
-func (t *tx) putText(text *transcript.SearchText, block int64, c *cellTerms) error {
+// putText stores one text and adds its terms to those of the block whose lane and
+// first cell are given.
+func (t *tx) putText(text *transcript.SearchText, lane, block int64, c *cellTerms) error {
 	if len(text.Items) == 0 {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (t *tx) putText(text *transcript.SearchText, block int64, c *cellTerms) err
 		same = key
 	}
 	id := block + int64(c.end())
-	items, err := t.prepare(text, c)
+	items, err := t.prepare(text, lane, c)
 	if err == nil {
 		_, err = t.st.exec("INSERT INTO search_text (id, first, last, items, same) VALUES (?, ?, ?, ?, ?)", id, first, last, packItems(items, first), same)
 	}
@@ -227,7 +227,11 @@ func (t *tx) dropFrom(r *keptText, n int64) error {
 	if err != nil {
 		return err
 	}
-	return t.forget(r.id, cellsOf(items)-cellsOf(left))
+	lane := int64(0)
+	if len(items) > 0 && items[0].again {
+		lane = 1
+	}
+	return t.forget(lane, r.id, cellsOf(items)-cellsOf(left))
 }
 
 // cellsOf counts the cells of items in their order.
@@ -255,7 +259,7 @@ func (t *tx) handOn(r *keptText) (bool, error) {
 		if unreadable != nil || len(mine) != 1 || len(theirs) != 1 {
 			return false, nil
 		}
-		theirs[0].cell, theirs[0].cells, theirs[0].words = mine[0].cell, mine[0].cells, mine[0].words
+		theirs[0].cell, theirs[0].cells, theirs[0].words, theirs[0].again = mine[0].cell, mine[0].cells, mine[0].words, mine[0].again
 		_, err = t.st.exec("UPDATE search_text SET first = ?1, last = ?1, items = ?2 WHERE id = ?3", n, packItems(theirs, n), r.id)
 	}
 	if err == nil {

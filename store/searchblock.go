@@ -125,10 +125,11 @@ func (w *rowWriter) upTo(row int64) error {
 	return nil
 }
 
-// forget counts cells that hold nothing any more.
-func (t *tx) forget(text, cells int64) error {
-	const query = `UPDATE search_block SET live = max(live - ?, 0)
-		WHERE id = (SELECT id FROM search_block WHERE state = 1 AND first <= ? ORDER BY first DESC LIMIT 1)`
-	_, err := t.st.exec(query, cells, text)
+// forget counts cells of a text that hold nothing any more. Blocks of the two lanes
+// may lie across each other.
+func (t *tx) forget(lane, text, cells int64) error {
+	const query = `UPDATE search_block SET live = max(live - ?1, 0)
+		WHERE id = (SELECT id FROM search_block WHERE state = 1 AND first <= ?2 AND first + span > ?2 ORDER BY lane = ?3 DESC LIMIT 1)`
+	_, err := t.st.exec(query, cells, text, lane)
 	return err
 }

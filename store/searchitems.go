@@ -25,6 +25,7 @@ const (
 	flagResponse = 1
 	flagError    = 2
 	flagWords    = 4 // the text is of the item's words alone
+	flagAgain    = 8 // the text is in lane 1
 )
 
 // itemKinds gives each kind its number in the file.
@@ -38,6 +39,7 @@ type packedItem struct {
 	transcript.SearchItem
 	tool        int64
 	words       bool
+	again       bool
 	cell, cells int64 // its first cell in the text, and how many it has
 }
 
@@ -55,6 +57,9 @@ func packItems(items []packedItem, exchange int64) []byte {
 		}
 		if it.words {
 			flags |= flagWords
+		}
+		if it.again {
+			flags |= flagAgain
 		}
 		same := 0
 		for same < len(it.At) && same < len(before.At) && it.At[same] == before.At[same] {
@@ -109,7 +114,7 @@ func (r *itemReader) next() bool {
 // item gives the item that was read.
 func (r *itemReader) item() packedItem {
 	it := packedItem{SearchItem: transcript.SearchItem{Exchange: r.exchange, Body: "request", At: string(r.at), Piece: transcript.BodyID(r.piece),
-		Kind: itemKinds[r.kind], IsError: r.flags&flagError != 0}, tool: r.tool, words: r.flags&flagWords != 0, cell: r.cell, cells: r.cells}
+		Kind: itemKinds[r.kind], IsError: r.flags&flagError != 0}, tool: r.tool, words: r.flags&flagWords != 0, again: r.flags&flagAgain != 0, cell: r.cell, cells: r.cells}
 	if r.flags&flagResponse != 0 {
 		it.Body = "response"
 	}
@@ -131,7 +136,7 @@ func unpackItems(packed []byte, exchange int64) ([]packedItem, error) {
 
 // prepare makes what a row holds of items that are put, whose terms it adds to
 // those of a block.
-func (t *tx) prepare(text *transcript.SearchText, c *cellTerms) ([]packedItem, error) {
+func (t *tx) prepare(text *transcript.SearchText, lane int64, c *cellTerms) ([]packedItem, error) {
 	out := make([]packedItem, len(text.Items))
 	begin := c.end()
 	for i := range text.Items {
@@ -145,7 +150,7 @@ func (t *tx) prepare(text *transcript.SearchText, c *cellTerms) ([]packedItem, e
 			add = c.addWordsAlone
 		}
 		first, n := add(transcript.Fold(it.Text))
-		out[i] = packedItem{SearchItem: *it, tool: tool, words: text.Words, cell: int64(first - begin), cells: int64(n)}
+		out[i] = packedItem{SearchItem: *it, tool: tool, words: text.Words, again: lane == 1, cell: int64(first - begin), cells: int64(n)}
 	}
 	c.end()
 	return out, nil

@@ -104,6 +104,9 @@ func stored(data []byte) []byte {
 		maxBlock = 128 << 10
 		rawLast  = 1
 	)
+	if len(data) == 0 {
+		return []byte{} // as the encoders do: a frame of no block is damaged
+	}
 	out := append(make([]byte, 0, len(data)+16+3*(len(data)/maxBlock)), 0x28, 0xb5, 0x2f, 0xfd, header)
 	out = binary.LittleEndian.AppendUint32(out, uint32(len(data)))
 	for rest := data; len(rest) > 0; {

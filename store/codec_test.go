@@ -49,6 +49,9 @@ func TestCodec_UnpacksAsFarAsItTakes(t *testing.T) {
 		if _, err := c.unpackTo(wholes, damaged, 7+int64(len(want))-2); err == nil {
 			t.Errorf("%s: a pack that was cut is read", name)
 		}
+		if p, err := c.unpackTo(wholes, packRow(7, []int{0, 0}, nil, compress), math.MaxInt64); err != nil || len(p.ends) != 2 {
+			t.Errorf("%s: a pack of empty segments: %v", name, err)
+		}
 	}
 }
 

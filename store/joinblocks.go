@@ -282,17 +282,21 @@ func (t *tx) liveCells(b *searchBlock, of []searchBlock) (bitset, error) {
 		}
 		const query = "SELECT id, first, items FROM search_text WHERE id BETWEEN ? AND ?"
 		err := t.st.rows(context.Background(), query, []any{o.first, o.end() - 1}, func(row *sql.Rows) error {
-			var text keptText
-			if err := row.Scan(&text.id, &text.first, &text.items); err != nil {
+			var id, first int64
+			var items sql.RawBytes
+			if err := row.Scan(&id, &first, &items); err != nil {
 				return err
 			}
-			items, err := unpackItems(text.items, text.first)
-			for i := range items {
-				for cell := range items[i].cells {
-					live.add(text.id - b.first + items[i].cell + cell)
+			r := itemReader{v: varints{b: items}, exchange: first}
+			for r.next() {
+				for cell := range r.cells {
+					live.add(id - b.first + r.cell + cell)
 				}
 			}
-			return err
+			if r.v.bad {
+				return fmt.Errorf("text %d: %w", id, errItems)
+			}
+			return nil
 		})
 		if err != nil {
 			return nil, err

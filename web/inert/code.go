@@ -215,11 +215,11 @@ func (x *lexer) text(rest string) bool {
 		return false
 	}
 	for i := 1; i < len(rest) && rest[i] != '\n'; i++ {
-		switch {
-		case rest[i] == q:
+		switch rest[i] {
+		case q:
 			x.put("cs", x.at+i+1)
 			return true
-		case rest[i] == '\\':
+		case '\\':
 			i++
 		}
 	}

@@ -68,6 +68,7 @@ func openBrowser(t testing.TB, base string, long time.Duration, flags ...chromed
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
 		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
 		chromedp.Flag("disable-features", "Translate,BlinkGenPropertyTrees,BackForwardCache"), // chromedp loses a page that comes back from the cache
+		chromedp.Flag("allow-pre-commit-input", true),                                         // else keys are dropped until a page that is just loaded was painted
 		chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1400, 1000))
 	options = append(options, flags...)
 	deadline, cancel := context.WithTimeout(t.Context(), long)
@@ -139,9 +140,14 @@ func (b *browser) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
+// open goes to a page and waits until its scripts have run. Chromium may still be on
+// its way to the page that a key has led to: what loads then is not the one that is
+// waited for.
 func (b *browser) open(target string) {
 	b.t.Helper()
+	b.poll(`document.readyState === "complete"`)
 	b.do(chromedp.Navigate(b.base + target))
+	b.poll(`document.readyState === "complete"`)
 }
 
 // poll waits until an expression is true.
@@ -192,6 +198,36 @@ func TestBrowser_CallAndResultStandSideBySide(t *testing.T) {
 	}
 	if wide := eval[float64](b, `document.documentElement.scrollWidth`); wide > 420 {
 		t.Errorf("a narrow window scrolls sideways: %v px", wide)
+	}
+	b.quiet()
+}
+
+// The name of a tool stands on one line and the call id is whole, where there is room
+// for both, and what a half can do comes when it is pointed at, without moving it.
+func TestBrowser_HeadsOfCallsAreWhole(t *testing.T) {
+	b := startBrowserWith(t, options(runStore(t)), chromedp.Flag("blink-settings", "primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4"))
+	b.open("/r/1")
+	if !eval[bool](b, `matchMedia("(hover: hover)").matches`) {
+		t.Fatal("the browser has no mouse")
+	}
+	for _, width := range []int64{1280, 1440, 1900} {
+		b.do(chromedp.EmulateViewport(width, 900))
+		for _, target := range []string{"/r/1", "/x/2"} {
+			b.open(target)
+			if n := eval[int](b, `document.querySelectorAll(".call .name").length`); n == 0 {
+				t.Fatalf("%s: no calls", target)
+			}
+			if bad := eval[[]string](b, `[...document.querySelectorAll(".call .pane-head")].filter(h => h.offsetHeight > 24 || h.querySelector(".id")?.scrollWidth > h.querySelector(".id")?.clientWidth).map(h => h.innerText)`); len(bad) > 0 {
+				t.Errorf("%s at %d: heads of calls are not whole: %q", target, width, bad)
+			}
+		}
+	}
+	before := b.box(".pair .call .id")
+	at := b.box(".pair .call")
+	b.do(chromedp.MouseEvent("mouseMoved", at.X+at.Width/2, at.Y+at.Height/2))
+	b.poll(`getComputedStyle(document.querySelector(".pair .call .handles")).opacity === "1"`)
+	if after := b.box(".pair .call .id"); after != before {
+		t.Errorf("the call id moves from %+v to %+v", before, after)
 	}
 	b.quiet()
 }
@@ -372,14 +408,19 @@ func (b *browser) picture(folder, name string) {
 	}
 }
 
+// media shows pages as on a machine with a mouse, light or dark.
+func (b *browser) media(scheme string) {
+	b.t.Helper()
+	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "hover", Value: "hover"}},
+	}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 func screenshots(b *browser, folder string, targets ...string) {
-	t := b.t
 	for _, scheme := range []string{"light", "dark"} {
-		if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "hover", Value: "hover"}},
-		}); err != nil {
-			t.Fatal(err)
-		}
+		b.media(scheme)
 		for width, size := range map[int64]string{1400: "wide", 480: "narrow"} {
 			b.do(chromedp.EmulateViewport(width, 900))
 			for _, target := range targets {

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -150,18 +149,11 @@ func TestOutline_HasStepsWithTheirFigures(t *testing.T) {
 
 func TestBrowser_EveryKeyDoesWhatItSays(t *testing.T) {
 	b := startBrowser(t, options(runStore(t)))
-	at := func() string { return eval[string](b, `location.pathname + location.hash`) }
 	press := func(from, key, want string) {
 		t.Helper()
 		b.open(from)
 		b.do(chromedp.KeyEvent(key))
-		for range 100 {
-			if strings.HasPrefix(at(), want) {
-				return
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
-		t.Errorf("%s on %s leads to %s, want %s", key, from, at(), want)
+		b.poll(`(location.pathname + location.hash).startsWith("` + want + `") && document.readyState === "complete"`)
 	}
 	press("/x/2", "w", "/x/2/wire")
 	press("/x/2", "u", "/r/1#")
@@ -183,15 +175,7 @@ func TestBrowser_EveryKeyDoesWhatItSays(t *testing.T) {
 	}
 	b.open("/")
 	b.do(chromedp.KeyEvent("j"), chromedp.KeyEvent("\r"))
-	for range 100 {
-		if at() == "/r/1" {
-			break
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	if at() != "/r/1" {
-		t.Errorf("enter on a run leads to %s", at())
-	}
+	b.poll(`location.pathname + location.hash === "/r/1"`)
 	b.took()
 }
 

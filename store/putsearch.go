@@ -44,6 +44,11 @@ func (t *tx) putTexts(p *transcript.SearchTexts) (bool, error) {
 			return false, err
 		}
 	}
+	if p.From == 0 && s.partOf != 0 { // was broken off
+		if err := t.dropTexts(s.partOf); err != nil {
+			return false, err
+		}
+	}
 	lane := int64(0)
 	if first <= s.done { // out of the order of exchanges
 		lane = 1
@@ -78,7 +83,7 @@ func (t *tx) begin(n int64, from int, s *searchState) (bool, error) {
 			return false, err
 		}
 	}
-	if from > 0 || !again && n != s.partOf {
+	if from > 0 || !again {
 		return true, nil
 	}
 	return true, t.dropTexts(n)

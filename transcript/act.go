@@ -84,6 +84,7 @@ func (al *acts) level(n, x, xEnd, y, yEnd int) {
 	}
 	keysA, keysB := al.s.keys(al.a[x:xEnd], levels[n]), al.s.keys(al.b[y:yEnd], levels[n])
 	pairs := Align(keysA, keysB)
+	meet(pairs, keysA, keysB)
 	ownCalls(pairs, al.a[x:xEnd], al.b[y:yEnd], keysA, keysB)
 	fromX, fromY := x, y
 	for _, p := range pairs {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -212,6 +213,34 @@ func BenchmarkAlignActs(b *testing.B) {
 	y := slices.Delete(conversation("b", 5000), 5001, 5003)
 	for b.Loop() {
 		AlignActs(x, y, Sameness{})
+	}
+}
+
+// An agent calls the same again and again: a result that is changed is the one that
+// differs, whatever ids the calls have that come behind it.
+func TestAlignActs_EqualCallsOfLaterAnswersStayInTheirOrder(t *testing.T) {
+	acts := func(minted string, changed int) []Act {
+		var list []Act
+		for i := range 6 {
+			id, text := strconv.Itoa(i), "sun"
+			if i > 1 {
+				id = minted + id
+			}
+			if i == changed {
+				text = "storm"
+			}
+			list = append(list, Act{Item: &Item{Kind: ToolCall, CallID: id, Name: "weather", ArgumentsRaw: `{}`, Arguments: json.RawMessage(`{}`)},
+				Result: &Item{Kind: ToolResult, CallID: id, Text: text}})
+		}
+		return append(list, Act{Item: &Item{Kind: MessageItem, Role: "assistant", Text: "done " + minted}})
+	}
+	for at := range 6 {
+		for _, pair := range [][2][]Act{{acts("a", -1), acts("b", at)}, {acts("b", at), acts("a", -1)}} {
+			list := AlignActs(pair[0], pair[1], Sameness{Errors: true, Parts: true})
+			if got := fates(list); got[Same] != 5 || got[Changed] != 2 || list[at].Fate != Changed {
+				t.Errorf("changed at %d: %v", at, list)
+			}
+		}
 	}
 }
 

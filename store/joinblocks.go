@@ -229,7 +229,9 @@ func (t *tx) joinRows(b *searchBlock, of []searchBlock, to int64) error {
 func (t *tx) readTerms(j *joining, block int, begin, end term) error {
 	o := &j.of[block]
 	const query = "SELECT id, terms FROM search_row WHERE id BETWEEN ? AND ?"
-	return t.st.rows(context.Background(), query, []any{o.rowOf(begin), o.rowOf(end - 1)}, func(row *sql.Rows) error {
+	first, last, n := o.rowOf(begin), o.rowOf(end-1), int64(0)
+	err := t.st.rows(context.Background(), query, []any{first, last}, func(row *sql.Rows) error {
+		n++
 		var id int64
 		var data []byte
 		if err := row.Scan(&id, &data); err != nil {
@@ -247,6 +249,10 @@ func (t *tx) readTerms(j *joining, block int, begin, end term) error {
 		}
 		return nil
 	})
+	if err == nil && n != last-first+1 {
+		err = fmt.Errorf("block %d: %w", o.id, errPostings)
+	}
+	return err
 }
 
 // add adds the cells of what was found, as the block that it becomes part of

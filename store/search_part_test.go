@@ -1,9 +1,12 @@
 package store_test
 
 import (
+	"context"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
@@ -66,5 +69,39 @@ func TestPutTexts_PartThatWasBrokenOffIsNotToldTwice(t *testing.T) {
 	}
 	if len(got) != 3 {
 		t.Errorf("found %v, want 3 places", got)
+	}
+}
+
+// A block of which a row is gone, as in a damaged file, ends a search with an error,
+// not never.
+func TestSearch_RowOfABlockIsLost(t *testing.T) {
+	db, err := store.Open(filepath.Join(t.TempDir(), "t.db"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	needles(t, db, rand.New(rand.NewPCG(51, 52)), 1, 30)
+	if err := db.Exec("DELETE FROM search_row WHERE id >> 16 = (SELECT min(id) + 3 FROM search_block)"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var last error
+	for _, err := range db.Search(ctx, transcript.SearchQuery{Text: "needle"}) {
+		last = err
+	}
+	if last == nil || ctx.Err() != nil {
+		t.Errorf("the search ends with %v", last)
+	}
+	// Nor is it joined to others as if that row had told nothing.
+	err = nil
+	for more := true; more && err == nil; {
+		err = db.Update(t.Context(), func(tx transcript.Tx) (err error) {
+			more, err = tx.TidyTexts(true)
+			return err
+		})
+	}
+	if err == nil {
+		t.Error("the block is joined")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"database/sql"
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 
@@ -26,6 +27,7 @@ type searchLane struct {
 	all    []searchBlock // of both lanes, to begin with
 	blocks []searchBlock
 	listed bool
+	missed int64   // block that was not there any more
 	below  int64   // all cells from here on were asked about
 	ask    int     // how many blocks to ask next
 	cells  []int64 // that hold all terms and were not looked at yet
@@ -137,8 +139,11 @@ func (l *searchLane) askBlocks() (more bool, err error) {
 		return false, err
 	}
 	for i := range found {
-		if !found[i].there { // it was joined meanwhile
-			l.listed = false
+		if !found[i].there { // it was joined meanwhile, and is listed no more
+			if l.missed == l.blocks[i].id {
+				return false, fmt.Errorf("block %d: %w", l.missed, errPostings)
+			}
+			l.listed, l.missed = false, l.blocks[i].id
 			return true, nil
 		}
 		for _, cell := range slices.Backward(found[i].cells) {

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -22,6 +23,7 @@ type exchangeHead struct {
 	Warnings   []string
 	Heading    string
 	InRun      string // reference of its run
+	Place      string // in that, of a page that does something with it
 }
 
 // transcriptPage is the conversation of one exchange.
@@ -117,6 +119,24 @@ func (s *server) head(ctx context.Context, r *view.Row, tab string) (exchangeHea
 	}
 	h.Next, err = s.neighbour(ctx, transcript.Filter{After: r.N, Limit: 1, Oldest: true})
 	return h, err
+}
+
+// headOf is the head of a page that does something with an exchange.
+func (s *server) headOf(ctx context.Context, e *transcript.Exchange, tab string) (exchangeHead, error) {
+	row := view.NewRow(e)
+	h, err := s.head(ctx, &row, tab)
+	h.Place = placeOf(e.Link)
+	return h, err
+}
+
+func placeOf(l transcript.Link) string {
+	switch {
+	case l.Side:
+		return "a side call"
+	case l.Attempt > 1:
+		return fmt.Sprintf("step %d, attempt %d", l.Step, l.Attempt)
+	}
+	return fmt.Sprintf("step %d", l.Step)
 }
 
 func (s *server) neighbour(ctx context.Context, f transcript.Filter) (string, error) {

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"net/http"
 	"strings"
@@ -30,7 +29,6 @@ type linkPage struct {
 	Form     string
 	Run      string // reference, "" if it is in none
 	RunName  string
-	Place    string
 	Parent   *view.Row
 	Link     view.Link
 	Children []view.Row
@@ -53,13 +51,12 @@ func (s *server) link(c *gin.Context) {
 // showLink shows where an exchange is; to is what was typed, and wrong why it is none.
 func (s *server) showLink(c *gin.Context, status int, e *transcript.Exchange, to, wrong string) {
 	ctx := c.Request.Context()
-	row := view.NewRow(e)
-	head, err := s.head(ctx, &row, "link")
+	head, err := s.headOf(ctx, e, "link")
 	if err != nil {
 		s.failed(c, err)
 		return
 	}
-	p := &linkPage{exchangeHead: head, Form: s.writable(c), Link: row.Link, To: to, Wrong: wrong}
+	p := &linkPage{exchangeHead: head, Form: s.writable(c), Link: head.Row.Link, To: to, Wrong: wrong}
 	if err := p.fill(ctx, s, e); err != nil {
 		s.failed(c, err)
 		return
@@ -70,14 +67,6 @@ func (s *server) showLink(c *gin.Context, status int, e *transcript.Exchange, to
 func (p *linkPage) fill(ctx context.Context, s *server, e *transcript.Exchange) error {
 	if rows, err := view.Runs(ctx, s.reader, transcript.RunFilter{IDs: []string{e.Link.Run}}, s.now()); err == nil && len(rows) == 1 {
 		p.Run, p.RunName = rows[0].Ref(), rows[0].Name
-	}
-	switch {
-	case e.Link.Side:
-		p.Place = "a side call"
-	case e.Link.Attempt > 1:
-		p.Place = fmt.Sprintf("step %d, attempt %d", e.Link.Step, e.Link.Attempt)
-	default:
-		p.Place = fmt.Sprintf("step %d", e.Link.Step)
 	}
 	if e.Link.Parent != "" {
 		parent, err := s.reader.Exchange(ctx, e.Link.Parent)

@@ -27,7 +27,7 @@ const (
 // minimisePage asks what is to happen again, and looks for the smallest part of a
 // request that makes it.
 type minimisePage struct {
-	layout
+	exchangeHead
 	Ref         string
 	N           int64
 	Form        string
@@ -62,8 +62,13 @@ type minimisePlan struct {
 	Changed                      bool
 }
 
-func (s *server) newMinimisePage(c *gin.Context, e *transcript.Exchange) *minimisePage {
-	p := &minimisePage{layout: layout{Title: "What " + view.Ref(e.N) + " needs"}, Ref: view.Ref(e.N), N: e.N, Samples: strconv.Itoa(usualSamples), MaxRequests: strconv.Itoa(usualAsked), Parts: []partChoice{
+func (s *server) newMinimisePage(c *gin.Context, e *transcript.Exchange) (*minimisePage, error) {
+	head, err := s.headOf(c.Request.Context(), e, "minimise")
+	if err != nil {
+		return nil, err
+	}
+	head.Title = "What " + view.Ref(e.N) + " needs"
+	p := &minimisePage{exchangeHead: head, Ref: view.Ref(e.N), N: e.N, Samples: strconv.Itoa(usualSamples), MaxRequests: strconv.Itoa(usualAsked), Parts: []partChoice{
 		{replay.Items, "of the conversation; a call and its results are one", true},
 		{replay.Lines, "of the long texts that are left", true},
 		{replay.Tools, "that are offered", true}}}
@@ -71,14 +76,14 @@ func (s *server) newMinimisePage(c *gin.Context, e *transcript.Exchange) *minimi
 	case transcript.Chat, transcript.Responses, transcript.Messages:
 	default:
 		p.Wrong = "This request is not in one of the APIs of which parts can be left out: Chat Completions, Responses and Messages."
-		return p
+		return p, nil
 	}
 	if !s.canReplay() {
 		p.Wrong = onlyShows
-		return p
+		return p, nil
 	}
 	p.Form, p.Looking = s.writable(c), s.newLooking()
-	return p
+	return p, nil
 }
 
 // minimiseForm asks what is to be looked for.
@@ -88,7 +93,12 @@ func (s *server) minimiseForm(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
-	s.show(c, http.StatusOK, "minimise-page", s.newMinimisePage(c, e))
+	p, err := s.newMinimisePage(c, e)
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	s.show(c, http.StatusOK, "minimise-page", p)
 }
 
 // minimisePost shows what the search would take, or begins it: the one that was shown.
@@ -99,7 +109,11 @@ func (s *server) minimisePost(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
-	p := s.newMinimisePage(c, e)
+	p, err := s.newMinimisePage(c, e)
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
 	if p.Wrong != "" {
 		s.show(c, http.StatusForbidden, "minimise-page", p)
 		return

@@ -56,7 +56,7 @@ func TestMinimise_FindsWhatARequestNeeds(t *testing.T) {
 	h := web.New(o)
 	e := followUp(t, db)
 	path := fmt.Sprintf("/x/%d/minimise", e.N)
-	wantText(t, open(t, h, fmt.Sprintf("/x/%d/replay", e.N)), "Find what is needed")
+	wantText(t, open(t, h, fmt.Sprintf("/x/%d/replay", e.N)), "What it needs", "step 2 of r")
 	form := minimiseForm(t, h, path)
 	plan := parse(t, post(h, path, form).Body.String())
 	wantText(t, plan.id("plan"), "the next answer is, as recorded, weather", "never more than 60 requests", "Look for it: about")

@@ -37,7 +37,7 @@ type Tool struct {
 
 // replayPage lets a reader change a step, shows what would be sent, and sends it.
 type replayPage struct {
-	layout
+	exchangeHead
 	Ref       string
 	N         int64
 	Form      string
@@ -103,7 +103,12 @@ func (s *server) replayForm(c *gin.Context) {
 }
 
 func (s *server) newReplayPage(c *gin.Context, e *transcript.Exchange) (*replayPage, error) {
-	p := &replayPage{layout: layout{Title: "Replay " + view.Ref(e.N)}, Ref: view.Ref(e.N), N: e.N, Mode: modeContinue, Takes: usualTakes}
+	head, err := s.headOf(c.Request.Context(), e, "replay")
+	if err != nil {
+		return nil, err
+	}
+	head.Title = "Replay " + view.Ref(e.N)
+	p := &replayPage{exchangeHead: head, Ref: view.Ref(e.N), N: e.N, Mode: modeContinue, Takes: usualTakes}
 	if !s.canReplay() {
 		p.Wrong = onlyShows
 		return p, nil

@@ -18,6 +18,7 @@ const (
 	manyBlocks = 16 // and so many in any case
 
 	joinBytes  = 128 << 10 // about how much a step writes
+	joinParts  = 8         // in which a step is done, so that it takes little memory
 	cellStored = 700       // bytes that the terms of a cell take
 	dropRows   = 2048      // a step removes
 )
@@ -190,6 +191,7 @@ type joining struct {
 	found []postings
 	block []int    // of, of each that was found
 	order []uint64 // term<<32 | index in found
+	spare []uint64 // to sort with
 	live  bitset   // cells of into; nil if all live
 	cells []uint32
 }
@@ -197,22 +199,34 @@ type joining struct {
 // joinRows writes the rows of a block up to one, of what others have.
 func (t *tx) joinRows(b *searchBlock, of []searchBlock, to int64) error {
 	j := joining{into: b, of: of}
-	for i := range of {
-		if err := t.readTerms(&j, i, b.begin(b.done), b.begin(to)); err != nil {
-			return err
-		}
-	}
 	var err error
 	if j.live, err = t.liveCells(b, of); err != nil {
 		return err
 	}
 	w := writeRows(t, b, b.done)
-	order := sortTerms(j.order)
-	for i, v := range order {
+	few := max(1, (to-b.done)/joinParts)
+	for from := b.done; from < to; from += few {
+		j.found, j.block, j.order = j.found[:0], j.block[:0], j.order[:0]
+		for i := range of {
+			if err := t.readTerms(&j, i, b.begin(from), b.begin(min(from+few, to))); err != nil {
+				return err
+			}
+		}
+		if err := j.write(w); err != nil {
+			return err
+		}
+	}
+	return w.upTo(to)
+}
+
+// write writes what was found.
+func (j *joining) write(w *rowWriter) error {
+	j.order, j.spare = sortTerms(j.order, j.spare)
+	for i, v := range j.order {
 		if err := j.add(int(uint32(v))); err != nil {
 			return err
 		}
-		if i < len(order)-1 && order[i+1]>>32 == v>>32 {
+		if i < len(j.order)-1 && j.order[i+1]>>32 == v>>32 {
 			continue
 		}
 		if len(j.cells) > 0 {
@@ -222,7 +236,7 @@ func (t *tx) joinRows(b *searchBlock, of []searchBlock, to int64) error {
 		}
 		j.cells = j.cells[:0]
 	}
-	return w.upTo(to)
+	return nil
 }
 
 // readTerms finds the terms of a block from one on, up to another.

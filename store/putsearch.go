@@ -53,13 +53,14 @@ func (t *tx) putTexts(p *transcript.SearchTexts) (bool, error) {
 	if first <= s.done { // out of the order of exchanges
 		lane = 1
 	}
-	var c cellTerms
+	c := t.w.cellTerms(p.Bytes())
+	defer t.w.keepTerms(c)
 	for i := range p.Texts {
-		if err := t.putText(&p.Texts[i], lane, s.next, &c); err != nil {
+		if err := t.putText(&p.Texts[i], lane, s.next, c); err != nil {
 			return false, err
 		}
 	}
-	if err := t.putBlock(lane, s.next, &c); err != nil {
+	if err := t.putBlock(lane, s.next, c); err != nil {
 		return false, err
 	}
 	s.next += int64(c.end())

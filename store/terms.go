@@ -169,9 +169,31 @@ func spread(list []term, n int) []term {
 
 // cellTerms collects which terms are in which cell, as term<<32 | cell.
 type cellTerms struct {
-	list []uint64
-	cell uint32 // the one that is being filled
-	fill int    // bytes in it
+	list  []uint64
+	spare []uint64 // to sort with
+	cell  uint32   // the one that is being filled
+	fill  int      // bytes in it
+}
+
+// keptTerms is how many terms there is room for from one indexing to the next.
+const keptTerms = 128 << 10
+
+// cellTerms gives an empty collection with room for the terms of so much text.
+func (w *writer) cellTerms(bytes int) *cellTerms {
+	c := w.terms
+	w.terms = nil
+	if c == nil {
+		c = &cellTerms{}
+	}
+	*c = cellTerms{list: slices.Grow(c.list[:0], bytes+bytes/8), spare: c.spare}
+	return c
+}
+
+// keepTerms keeps the room of a collection for the next one, unless it is large.
+func (w *writer) keepTerms(c *cellTerms) {
+	if cap(c.list) <= keptTerms && cap(c.spare) <= keptTerms {
+		w.terms = c
+	}
 }
 
 // addItem adds a folded item and says which cells it is in.
@@ -235,15 +257,17 @@ func (c *cellTerms) addWords(text string) {
 
 // sorted gives each of them once, in order.
 func (c *cellTerms) sorted() []uint64 {
-	c.list = slices.Compact(sortTerms(c.list)) // cells were in order before
+	c.list, c.spare = sortTerms(c.list, c.spare) // cells were in order before
+	c.list = slices.Compact(c.list)
 	return c.list
 }
 
 // sortTerms sorts by the terms in the high halves, by three times ten bits; equal
-// ones stay as they are. It is several times as fast as sorting by comparison.
-func sortTerms(list []uint64) []uint64 {
+// ones stay as they are. It is several times as fast as sorting by comparison. It
+// needs as much memory again, which may be given, and gives back what is over.
+func sortTerms(list, spare []uint64) (sorted, over []uint64) {
 	const digit = 10
-	other := make([]uint64, len(list))
+	other := slices.Grow(spare[:0], len(list))[:len(list)]
 	for shift := 32; shift < 32+termBits; shift += digit {
 		var at [1<<digit + 1]int
 		for _, v := range list {
@@ -259,5 +283,5 @@ func sortTerms(list []uint64) []uint64 {
 		}
 		list, other = other, list
 	}
-	return list
+	return list, other
 }

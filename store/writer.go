@@ -34,6 +34,7 @@ type writer struct {
 	models  map[modelKey]int64
 	takes   map[int64]storedTake // that go on
 	scratch []byte
+	terms   *cellTerms // to be used again
 }
 
 // lookOften: SQLite looks whether it may write at longer and longer intervals,

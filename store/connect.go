@@ -45,7 +45,7 @@ func forWriting(path string) (*connector, error) {
 		"synchronous = NORMAL",
 		"wal_autocheckpoint = 0",
 		"journal_size_limit = 67108864",
-		"cache_size = -8192",
+		"cache_size = -4096",
 		"temp_store = MEMORY",
 		"foreign_keys = OFF", // rows may come before what they point at
 	}

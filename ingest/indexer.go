@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -92,7 +93,7 @@ func (x *Indexer) tidy(ctx context.Context) time.Duration {
 	if x.tidied == x.exchange.Load()+1 || time.Since(x.worked) < tidyAfter || x.Passing != nil && x.Passing() {
 		return lookAgain
 	}
-	more, err := x.tidyOnce(ctx)
+	more, err := x.tidyOnce(ctx, true)
 	if err != nil && ctx.Err() == nil {
 		x.failures.Add(1)
 		x.Log.Error("tidy index for search", "error", err, "again_in", indexRetry)
@@ -105,16 +106,25 @@ func (x *Indexer) tidy(ctx context.Context) time.Duration {
 	return 0
 }
 
-func (x *Indexer) tidyOnce(ctx context.Context) (more bool, err error) {
+func (x *Indexer) tidyOnce(ctx context.Context, thorough bool) (more bool, err error) {
 	store, err := x.Store(ctx)
 	if err != nil || store == nil {
 		return false, err
 	}
 	err = store.Update(ctx, func(tx transcript.Tx) error {
-		more, err = tx.TidyTexts(true)
+		more, err = tx.TidyTexts(thorough)
 		return err
 	})
 	return more, err
+}
+
+// keepTidy takes a step in tidying after each that indexes, so that what is to be
+// joined does not pile up. What fails there holds up nothing.
+func (x *Indexer) keepTidy(ctx context.Context) {
+	if _, err := x.tidyOnce(ctx, false); err != nil && ctx.Err() == nil {
+		x.failures.Add(1)
+		x.Log.Error("tidy index for search", "error", err)
+	}
 }
 
 // finish indexes the last exchanges, so that who looks later need not read them.
@@ -161,7 +171,7 @@ func Index(ctx context.Context, s transcript.Store) (int64, error) {
 		}
 	}
 	for {
-		if more, err := x.tidyOnce(ctx); !more || err != nil {
+		if more, err := x.tidyOnce(ctx, true); !more || err != nil {
 			return x.exchange.Load(), err
 		}
 	}
@@ -185,16 +195,25 @@ func (x *Indexer) group(ctx context.Context, all bool) (int, error) {
 	if err != nil || len(list) == 0 || !all && x.waits(list) {
 		return 0, err
 	}
-	var g gathering
+	g, err := x.gather(ctx, store, list, state.Done)
+	if err != nil {
+		return 0, err
+	}
+	return len(g.u), x.put(ctx, g.parts())
+}
+
+// gather reads the first of listed exchanges that are to be indexed at once. done
+// is up to where all are.
+func (x *Indexer) gather(ctx context.Context, store transcript.Store, list []transcript.Unindexed, done int64) (g gathering, err error) {
 	for _, u := range list {
-		again := u.N <= state.Done // takes the place of what it was
+		again := u.N <= done // takes the place of what it was
 		if again && len(g.u) > 0 {
 			break
 		}
-		items, settings, err := x.reader.read(ctx, store, u)
+		items, settings, err := x.read(ctx, store, u)
 		if err != nil {
 			if ctx.Err() != nil {
-				return 0, err
+				return g, err
 			}
 			x.failures.Add(1)
 			x.Log.Warn("an exchange cannot be indexed for search", "exchange", u.N, "error", err)
@@ -207,11 +226,33 @@ func (x *Indexer) group(ctx context.Context, all bool) (int, error) {
 			break // one that takes several transactions is alone
 		}
 		g.u, g.bytes = append(g.u, u), g.bytes+size
-		if g.add(items, settings); again || g.bytes > indexBytes {
+		if err := caught(func() { g.add(items, settings) }); err != nil {
+			x.failures.Add(1)
+			x.Log.Error("an exchange cannot be indexed for search", "exchange", u.N, "error", err)
+		}
+		if again || g.bytes > indexBytes {
 			break
 		}
 	}
-	return len(g.u), x.put(ctx, g.parts())
+	return g, nil
+}
+
+// read reads what is to be indexed of an exchange. A panic there is an error: it
+// must not end whoever records.
+func (x *Indexer) read(ctx context.Context, store transcript.Store, u transcript.Unindexed) (items []transcript.SearchItem, settings []transcript.Key, err error) {
+	panicked := caught(func() { items, settings, err = x.reader.read(ctx, store, u) })
+	return items, settings, errors.Join(err, panicked)
+}
+
+// caught makes a panic an error.
+func caught(f func()) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("panic: %v", fault)
+		}
+	}()
+	f()
+	return nil
 }
 
 // waits tells whether a few exchanges should wait for more.
@@ -262,12 +303,12 @@ func (x *Indexer) put(ctx context.Context, parts []transcript.SearchTexts) error
 				}
 				bytes += parts[done].Bytes()
 			}
-			_, err := tx.TidyTexts(false)
-			return err
+			return nil
 		})
 		if err != nil {
 			return err
 		}
+		x.keepTidy(ctx)
 		for _, p := range parts[:done] {
 			if p.Last {
 				x.exchange.Add(int64(len(p.Exchanges)))

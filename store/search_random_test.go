@@ -22,8 +22,7 @@ type plainIndex struct {
 	r       *rand.Rand
 	items   map[int64][]transcript.SearchText // of each exchange that is indexed
 	parent  map[int64]int64
-	again   map[int64][]transcript.SearchText // to be indexed once more
-	texts   []string                          // some that were said, to look for
+	texts   []string // some that were said, to look for
 	highest int64
 	ops     []string
 }

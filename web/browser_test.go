@@ -133,10 +133,15 @@ func (b *browser) quietBut(status string) {
 	}
 }
 
+// do does one thing after the other, each on a page whose scripts have run: a key
+// that is pressed before is heard by nobody.
 func (b *browser) do(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	if err := chromedp.Do(b.ctx, actions...); err != nil {
-		b.t.Fatal(err)
+	for _, action := range actions {
+		b.poll(`document.readyState === "complete"`)
+		if err := chromedp.Do(b.ctx, action); err != nil {
+			b.t.Fatal(err)
+		}
 	}
 }
 

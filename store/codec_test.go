@@ -27,7 +27,7 @@ func TestCodec_UnpacksAsFarAsItTakes(t *testing.T) {
 		}
 		lengths, data, want = append(lengths, len(segment)), append(data, segment...), append(want, segment)
 	}
-	for name, compress := range map[string]func([]byte) []byte{"quick": c.quick, "tight": c.tight, "stored": stored} {
+	for name, compress := range map[string]func([]byte) []byte{"whole": c.whole, "in blocks": c.inBlocks, "stored": stored} {
 		row := packRow(7, lengths, data, compress)
 		if p, err := c.unpackTo(wholes, row, math.MaxInt64); err != nil || !bytes.Equal(p.data, data) {
 			t.Fatalf("%s: all of it: %v", name, err)

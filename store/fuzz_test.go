@@ -84,13 +84,13 @@ func FuzzPack_Damaged(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	row := packRow(5, []int{3, 4}, []byte("abcdefg"), c.quick)
+	row := packRow(5, []int{3, 4}, []byte("abcdefg"), c.whole)
 	f.Add(row.first, row.count, row.bytes, row.lengths, row.data)
 	f.Add(int64(1), int64(2), int64(1<<60), []byte{3, 4}, row.data)
 	f.Add(int64(1), int64(-2), int64(-1), []byte{0xff}, []byte{})
-	blocks := packRow(5, []int{blockBytes, 1, blockBytes - 1, 7, blockBytes}, bytes.Repeat([]byte("0123456"), 3*blockBytes/7+2)[:3*blockBytes+7], c.tight)
+	blocks := packRow(5, []int{blockBytes, 1, blockBytes - 1, 7, blockBytes}, bytes.Repeat([]byte("0123456"), 3*blockBytes/7+2)[:3*blockBytes+7], c.inBlocks)
 	f.Add(blocks.first, blocks.count, blocks.bytes, blocks.lengths, blocks.data)
-	bomb := packRow(1, []int{maxPack * 4}, make([]byte, maxPack*4), c.quick)
+	bomb := packRow(1, []int{maxPack * 4}, make([]byte, maxPack*4), c.whole)
 	f.Add(bomb.first, bomb.count, bomb.bytes, bomb.lengths, bomb.data)
 	f.Add(bomb.first, bomb.count, int64(100), bomb.lengths, bomb.data)
 	f.Fuzz(func(t *testing.T, first, count, size int64, lengths, data []byte) {

@@ -76,7 +76,7 @@ func (l *lane) add(data []byte) (segmentID, error) {
 	if large {
 		l.next++
 		l.loose = nil
-		return id, l.insert(packRow(id.number(), []int{len(data)}, data, l.codec.quick))
+		return id, l.insert(packRow(id.number(), []int{len(data)}, data, l.codec.whole))
 	}
 	l.next++
 	l.data = append(l.data, data...)
@@ -94,13 +94,10 @@ func (l *lane) flush() error {
 	for _, p := range l.loose {
 		total += p.bytes
 	}
-	switch {
-	case total < fullPack && len(l.loose) < maxLoose:
+	if total < fullPack && len(l.loose) < maxLoose {
 		return l.merge(len(l.loose), stored)
-	case len(l.data) >= fullPack/2: // a transaction this large is one of many: no time to lose
-		return l.merge(0, l.codec.quick)
 	}
-	return l.merge(0, l.codec.tight)
+	return l.merge(0, l.codec.inBlocks)
 }
 
 // settle compresses the loose packs that this process has left, as one.
@@ -108,7 +105,7 @@ func (l *lane) settle() (bool, error) {
 	if n := len(l.loose); n == 0 || l.loose[n-1].lengths == nil {
 		return false, nil
 	}
-	return true, l.merge(0, l.codec.tight)
+	return true, l.merge(0, l.codec.inBlocks)
 }
 
 // merge writes the pending segments as one pack with the loose ones from the n-th on.

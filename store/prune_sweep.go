@@ -311,7 +311,7 @@ func (r *rewriter) flush() error {
 	if len(r.lengths) == 0 {
 		return nil
 	}
-	row := packRow(r.first, r.lengths, r.data, r.t.w.codec.tight)
+	row := packRow(r.first, r.lengths, r.data, r.t.w.codec.inBlocks)
 	r.lengths, r.data = r.lengths[:0], r.data[:0]
 	return r.t.w.lanes[r.lane].insert(row)
 }

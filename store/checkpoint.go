@@ -10,7 +10,7 @@ import (
 const (
 	// checkpointAt is how many pages wait before they are moved: of those that
 	// each commit changes, only the last is.
-	checkpointAt = 8 << 20 / pageSize
+	checkpointAt = 16 << 20 / pageSize
 	// logLimit is how long the log may become before the writer waits until all
 	// of it is moved: a log that is written without a pause never begins anew.
 	logLimit = 64 << 20 / pageSize
@@ -19,7 +19,7 @@ const (
 // The checkpointer looks how long the log is after so many commits, or so many
 // bytes of packs. To look costs about as much as one of a commit's statements.
 const (
-	lookCommits = 4
+	lookCommits = 16
 	lookBytes   = 1 << 20
 )
 

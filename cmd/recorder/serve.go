@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -40,7 +41,7 @@ type session struct {
 	viewer    *http.Server
 	proxyAt   net.Listener
 	viewerAt  net.Listener
-	page      atomic.Pointer[http.Handler] // the viewer of the open database
+	page      atomic.Pointer[func() http.Handler] // gives the viewer of the open database
 	failed    chan error
 	memory    context.CancelFunc // ends what keeps memory small
 }
@@ -96,8 +97,12 @@ func start(o *options, upstreams []recorder.Upstream, label string) (*session, e
 	playing, pointAt := web.NewPlaying(), slices.Concat(s.settings(), s.routes())
 	s.workspace.Start(func(db *store.DB) {
 		replaying := &web.Replaying{Player: func() *replay.Player { return s.workspace.Player(pricing.New()) }, Key: o.getenv}
-		h := web.New(web.Options{Version: workspace.Version(), Reader: db, Update: db.Update, Replaying: replaying, Playing: playing, InFlight: func() []*transcript.Capture { return inFlight(path) }, AllowHosts: o.hosts, AllowOrigins: o.origins, Token: o.token, PointAt: pointAt, Log: s.log, Now: time.Now})
-		s.page.Store(&h)
+		// Made when it is first asked for: its pages take more memory than all else
+		// that is there before traffic comes.
+		made := sync.OnceValue(func() http.Handler {
+			return web.New(web.Options{Version: workspace.Version(), Reader: db, Update: db.Update, Replaying: replaying, Playing: playing, InFlight: func() []*transcript.Capture { return inFlight(path) }, AllowHosts: o.hosts, AllowOrigins: o.origins, Token: o.token, PointAt: pointAt, Log: s.log, Now: time.Now})
+		})
+		s.page.Store(&made)
 	})
 	return s, nil
 }
@@ -181,7 +186,7 @@ func (s *session) serveViewer(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "The database is not open yet; the recorder's log says why. What is recorded meanwhile is kept.", http.StatusServiceUnavailable)
 		return
 	}
-	(*page).ServeHTTP(w, r)
+	(*page)().ServeHTTP(w, r)
 }
 
 // greet says where the recorder is and what to set.

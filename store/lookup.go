@@ -27,8 +27,9 @@ const (
 // lookupTables hold the entries, the newest in the first.
 var lookupTables = [...]string{"lookup_new", "lookup_recent", "lookup"}
 
-// lookupMost is how many entries may lie in each table but the last.
-var lookupMost = [...]int64{256, 8192}
+// lookupMost is how many entries may lie in each table but the last: as many as
+// one page holds, and as some twenty hold.
+var lookupMost = [...]int64{400, 8192}
 
 // lookup finds rows by values that are spread like hashes. In an index of each
 // of them every new row would change a page of its own, and a commit writes

@@ -20,7 +20,7 @@ func (db *DB) Plan(ctx context.Context, s Selection) (*Plan, error) {
 	case s.MaxBytes > 0:
 		err = p.oldest(s.MaxBytes)
 	case !s.Before.IsZero():
-		err = p.numbers("SELECT n FROM exchange WHERE started < ? ORDER BY n", s.Before.UnixNano())
+		err = p.numbers("SELECT n FROM exchange WHERE "+ofAnyModel+" AND started < ? ORDER BY n", s.Before.UnixNano())
 	case s.KeepRuns > 0:
 		err = p.oldRuns(s.KeepRuns)
 	default:

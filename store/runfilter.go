@@ -25,7 +25,7 @@ const isNoTake = " AND NOT EXISTS (SELECT 1 FROM take_step t WHERE t.exchange = 
 func exchangesOf(f *transcript.RunFilter) []runCondition {
 	var list []runCondition
 	if !f.Since.IsZero() {
-		list = append(list, runCondition{sql: "x.started >= ?", args: []any{f.Since.UnixNano()}})
+		list = append(list, runCondition{sql: "x." + ofAnyModel + " AND x.started >= ?", args: []any{f.Since.UnixNano()}})
 	}
 	add := func(sql string, args ...any) {
 		list = append(list, runCondition{sql: sql + isNoTake, args: args})

@@ -81,6 +81,10 @@ func usualLimits() searchLimits {
 	return searchLimits{veryFew: 100, few: 20_000, some: 500_000, fewOfRuns: 5000}
 }
 
+// ofAnyModel lets times be found in exchange_model, which has them by model. Of
+// models there are few.
+const ofAnyModel = "model IN (SELECT id FROM model)"
+
 // condition is a part of a filter for which there is an index.
 type condition struct {
 	sql   string
@@ -112,7 +116,7 @@ func newExchangeFilter(q *transcript.SearchQuery) (*exchangeFilter, []condition)
 		list = append(list, condition{"e.outcome = ? AND e.outcome <> 'ok'", []any{string(q.Outcome)}, false})
 	}
 	if !q.After.IsZero() || !q.Before.IsZero() {
-		c := condition{"e.started >= ? AND e.started < ?", []any{int64(math.MinInt64), int64(math.MaxInt64)}, true}
+		c := condition{"e." + ofAnyModel + " AND e.started >= ? AND e.started < ?", []any{int64(math.MinInt64), int64(math.MaxInt64)}, true}
 		if !q.After.IsZero() {
 			c.args[0] = q.After.UnixNano()
 		}

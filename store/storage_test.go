@@ -16,7 +16,7 @@ func TestStorage_AddsUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if s, err := db.Storage(t.Context()); err != nil || s.Exchanges != 0 || s.Requests.Raw != 0 || s.Rows+s.Search != s.Database {
+	if s, err := db.Storage(t.Context()); err != nil || s.Exchanges != 0 || s.Requests.Raw != 0 || s.Rows+s.Search+s.Free != s.Database {
 		t.Errorf("empty: %+v, %v", s, err)
 	}
 	conversations(t, db, 1, 4, 50, 4000)

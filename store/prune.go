@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 )
 
@@ -44,10 +43,10 @@ type PruneProgress struct {
 }
 
 const (
-	pruneBatch = 8                    // exchanges removed in one transaction
-	restLeast  = 2 * time.Millisecond // between transactions
-	restMost   = 200 * time.Millisecond
-	maxRounds  = 4 // of removing more until the database is small enough
+	pruneSet  = 32                   // exchanges removed at once
+	restLeast = 2 * time.Millisecond // between transactions
+	restMost  = 200 * time.Millisecond
+	maxRounds = 4 // of removing more until the database is small enough
 )
 
 // Prune removes the exchanges of a plan with all that they alone hold, and
@@ -127,7 +126,7 @@ func (p *pruning) remove(plan *Plan) error {
 func (p *pruning) change(f func(*tx) error) error {
 	var began time.Time
 	err := p.db.change(p.ctx, func(t *tx) error {
-		began = time.Now() // what came before was others' turn
+		began = t.w.since // what came before was others' turn
 		return f(t)
 	})
 	if err != nil {
@@ -143,30 +142,26 @@ func (p *pruning) change(f func(*tx) error) error {
 
 func (p *pruning) exchanges(numbers []int64) error {
 	total := int64(len(numbers))
-	for batch := range slices.Chunk(numbers, pruneBatch) {
-		var removed int64
-		err := p.change(func(t *tx) error {
-			removed = 0
-			left := map[string]member{}
-			for _, n := range batch {
-				from, known, err := t.removeExchange(n)
-				if err != nil {
-					return fmt.Errorf("x%d: %w", n, err)
-				}
-				if known {
-					removed++
-					left[from.key()] = from
-				}
-			}
-			return errors.Join(t.dropEmpty(left), t.removed())
-		})
-		if err != nil {
+	if total > 0 {
+		if err := p.change((*tx).removed); err != nil {
 			return err
 		}
-		p.did.Exchanges += removed
-		p.progress(PruneProgress{"exchanges", p.did.Exchanges, total})
 	}
-	return nil
+	var removed int64
+	change := func(f func(*tx) error) error {
+		removed = 0
+		err := p.change(f)
+		if err == nil {
+			p.did.Exchanges += removed
+			p.progress(PruneProgress{"exchanges", p.did.Exchanges, total})
+		}
+		return err
+	}
+	return inSteps(change, numbers, pruneSet, func(t *tx, some []int64) error {
+		n, err := t.removeExchanges(some)
+		removed += n
+		return err
+	})
 }
 
 // space gives free pages back to the disk.
@@ -182,7 +177,15 @@ func (p *pruning) space() error {
 	}
 	for total := free; free > 0; {
 		before := free
-		if err := p.change(func(t *tx) error { return t.vacuum(spaceStep) }); err != nil {
+		err := p.change(func(t *tx) error {
+			for left := free; left > 0; left -= spaceStep {
+				if err := t.vacuum(spaceStep); err != nil || t.enough() {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 		if err := p.locked(count); err != nil {
@@ -201,7 +204,7 @@ func (p *pruning) space() error {
 	})
 }
 
-// spaceStep is how many pages are given back in one transaction.
+// spaceStep is how many pages are given back at once.
 const spaceStep = 64
 
 // locked calls f while nobody else of this process writes.

@@ -4,86 +4,120 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 )
 
-// removeExchange deletes an exchange with its calls, its results, what the
-// search index holds of it and the step of the take that sent it. What it held is
-// left to sweep. It reads only what it needs, so that a damaged exchange can be
-// removed too. known says whether it was there,
-// whose it was from.
-func (t *tx) removeExchange(n int64) (from member, known bool, err error) {
-	var id any
-	var in, out, loose []byte
-	var responseID *string
-	err = t.st.row(context.Background(), "SELECT id, agent, run, in_node, out_node, loose_node, response_id FROM exchange WHERE n = ?", []any{n},
-		&id, &from.agent, &from.run, &in, &out, &loose, &responseID)
-	if errors.Is(err, sql.ErrNoRows) {
-		return from, false, nil
+// ?1 of these is a JSON list of the numbers of exchanges.
+const (
+	gone    = "(SELECT value FROM json_each(?1))"
+	goneIDs = "(SELECT id FROM exchange WHERE n IN " + gone + ")"
+)
+
+// inJSON writes numbers, or lists of them, for json_each.
+func inJSON[T int64 | [2]int64 | [3]int64](numbers []T) string {
+	if len(numbers) == 0 {
+		return "[]" // and not null
 	}
-	if err != nil {
-		return from, false, err
-	}
-	for kind, value := range map[byte][]byte{findInNode: in, findOutNode: out, findLooseNode: loose} {
-		if value != nil {
-			if err := t.lookupGone(kind, value, n); err != nil {
-				return from, false, err
-			}
-		}
-	}
-	if responseID != nil {
-		if err := t.lookupGone(findResponseID, []byte(*responseID), n); err != nil {
-			return from, false, err
-		}
-	}
-	if err := t.DropTexts(unpackID(id)); err != nil {
-		return from, false, err
-	}
-	if err := errors.Join(t.removeCalls(id), t.removeTakeStep(id)); err != nil {
-		return from, false, err
-	}
-	t.w.last.drop(n)
-	for _, query := range []string{
-		"DELETE FROM result WHERE exchange = ?",
-		"DELETE FROM exchange WHERE id = ?",
-	} {
-		if _, err := t.st.exec(query, id); err != nil {
-			return from, false, err
-		}
-	}
-	return from, true, nil
+	list, _ := json.Marshal(numbers) // of numbers it cannot fail
+	return string(list)
 }
 
-func (t *tx) removeCalls(exchange any) error {
-	t.w.open.drop(unpackID(exchange))
-	keys := map[int64][]byte{}
-	err := t.st.rows(context.Background(), "SELECT id, key FROM call WHERE exchange = ?", []any{exchange}, func(row *sql.Rows) error {
-		var id int64
-		var key []byte
-		err := row.Scan(&id, &key)
-		keys[id] = key
+// removeExchanges deletes exchanges with their calls, their results, what the
+// search index holds of them, the steps of the takes that sent them, and the runs
+// and agents of which nothing is left. It says how many there were. What they held
+// is left to sweep. It reads only what it needs, so that damaged exchanges can be
+// removed too.
+func (t *tx) removeExchanges(numbers []int64) (removed int64, err error) {
+	list := inJSON(numbers)
+	runs, agents, err := t.membersOf(list)
+	if err == nil {
+		err = t.st.row(context.Background(), "SELECT count(*) FROM exchange WHERE n IN "+gone, []any{list}, &removed)
+	}
+	if err != nil {
+		return 0, err
+	}
+	if err := errors.Join(t.forgetExchanges(list), t.dropTextsOf(numbers), t.removeTakeSteps(list)); err != nil {
+		return 0, err
+	}
+	for _, s := range []struct{ query, list string }{
+		{"DELETE FROM result WHERE call IN (SELECT id FROM call WHERE exchange IN " + goneIDs + ")", list},
+		{"DELETE FROM result WHERE exchange IN " + goneIDs, list},
+		{"DELETE FROM call WHERE exchange IN " + goneIDs, list},
+		{"DELETE FROM exchange WHERE n IN " + gone, list},
+		{"DELETE FROM agent WHERE n IN " + gone + " AND NOT EXISTS (SELECT 1 FROM exchange WHERE agent = agent.id)", agents},
+		{"DELETE FROM run WHERE n IN " + gone + " AND NOT EXISTS (SELECT 1 FROM exchange WHERE run = run.id)", runs}, // with all its agents
+	} {
+		if _, err := t.st.exec(s.query, s.list); err != nil {
+			return 0, err
+		}
+	}
+	return removed, nil
+}
+
+// membersOf gives the numbers of the runs and agents that exchanges are of.
+func (t *tx) membersOf(list string) (runs, agents string, err error) {
+	const query = `SELECT (SELECT json_group_array(n) FROM run WHERE id IN (SELECT run FROM exchange WHERE n IN ` + gone + `)),
+		(SELECT json_group_array(n) FROM agent WHERE id IN (SELECT agent FROM exchange WHERE n IN ` + gone + `))`
+	err = t.st.row(context.Background(), query, []any{list}, &runs, &agents)
+	return runs, agents, err
+}
+
+// forgetExchanges drops what is remembered of exchanges, and notes the lookups that
+// lead to them. These are deleted together later, in order: each lies on a page of
+// its own.
+func (t *tx) forgetExchanges(list string) error {
+	var lookups [][3]int64
+	note := func(kind byte, value []byte, target int64) {
+		if value != nil {
+			lookups = append(lookups, [3]int64{int64(kind), t.w.lookup.key(kind, value), target})
+		}
+	}
+	query := "SELECT n, id, in_node, out_node, loose_node, response_id FROM exchange WHERE n IN " + gone
+	err := t.st.rows(context.Background(), query, []any{list}, func(row *sql.Rows) error {
+		var n int64
+		var id any
+		var in, out, loose, response sql.RawBytes
+		err := row.Scan(&n, &id, &in, &out, &loose, &response)
+		note(findInNode, in, n)
+		note(findOutNode, out, n)
+		note(findLooseNode, loose, n)
+		note(findResponseID, response, n)
+		t.w.last.drop(n)
+		t.w.open.drop(unpackID(id))
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	for id, key := range keys {
-		if err := t.lookupGone(findCall, key, id); err != nil {
-			return err
-		}
-		if _, err := t.st.exec("DELETE FROM result WHERE call = ?", id); err != nil {
-			return err
-		}
+	err = t.st.rows(context.Background(), "SELECT id, key FROM call WHERE exchange IN "+goneIDs, []any{list}, func(row *sql.Rows) error {
+		var id int64
+		var key sql.RawBytes
+		err := row.Scan(&id, &key)
+		note(findCall, key, id)
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	_, err = t.st.exec("DELETE FROM call WHERE exchange = ?", exchange)
+	_, err = t.st.exec("INSERT INTO lookup_gone (kind, key, target) SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)", inJSON(lookups))
 	return err
 }
 
-// lookupGone notes that a lookup leads nowhere. They are deleted together
-// later, in order: each lies on a page of its own.
-func (t *tx) lookupGone(kind byte, value []byte, target int64) error {
-	_, err := t.st.exec("INSERT INTO lookup_gone (kind, key, target) VALUES (?, ?, ?)", kind, t.w.lookup.key(kind, value), target)
+// removeTakeSteps forgets that takes sent exchanges.
+func (t *tx) removeTakeSteps(list string) error {
+	var sent []any
+	err := t.st.rows(context.Background(), "SELECT exchange FROM take_step WHERE exchange IN "+goneIDs, []any{list}, func(row *sql.Rows) error {
+		var id any
+		err := row.Scan(&id)
+		sent = append(sent, id)
+		return err
+	})
+	for _, id := range sent {
+		err = errors.Join(err, t.removeTakeStep(id))
+	}
 	return err
 }
 
@@ -95,8 +129,8 @@ func (t *tx) removed() error {
 }
 
 const (
-	goneRows  = 1 << 20 // that are sorted at once
-	goneBatch = 1000    // that are deleted in one transaction
+	goneRows  = 1 << 20 // lookups that are sorted at once
+	goneBatch = 256     // and deleted
 )
 
 type goneLookup struct {
@@ -116,19 +150,31 @@ func (p *pruning) lookups() error {
 			last = max(last, g.row)
 		}
 		slices.SortFunc(list, func(a, b goneLookup) int { return cmp.Compare(a.key, b.key) })
-		for batch := range slices.Chunk(list, goneBatch) {
-			if err := p.change(func(t *tx) error { return t.removeLookups(batch) }); err != nil {
-				return err
-			}
+		if err := inSteps(p.change, list, goneBatch, (*tx).removeGone); err != nil {
+			return err
 		}
-		err = p.change(func(t *tx) error {
-			_, err := t.st.exec("DELETE FROM lookup_gone WHERE rowid <= ?", last)
+		if err := p.forgetGone(last); err != nil {
+			return err
+		}
+	}
+}
+
+// forgetGone deletes the notes up to one.
+func (p *pruning) forgetGone(last int64) error {
+	for left := true; left; {
+		err := p.change(func(t *tx) (err error) {
+			for left = true; left && err == nil && !t.enough(); {
+				if _, err = t.st.exec("DELETE FROM lookup_gone WHERE rowid IN (SELECT rowid FROM lookup_gone WHERE rowid <= ? ORDER BY rowid LIMIT ?)", last, goneBatch); err == nil {
+					left, err = t.exists("SELECT 1 FROM lookup_gone WHERE rowid <= ?", last)
+				}
+			}
 			return err
 		})
 		if err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
 func (p *pruning) goneLookups() ([]goneLookup, error) {
@@ -143,19 +189,45 @@ func (p *pruning) goneLookups() ([]goneLookup, error) {
 	return list, err
 }
 
-func (t *tx) removeLookups(batch []goneLookup) error {
+// removeGone deletes lookups, but for those of calls whose ids were given out again.
+func (t *tx) removeGone(batch []goneLookup) error {
+	var calls []int64
 	for _, g := range batch {
-		if g.kind == findCall { // ids of calls are given out again
-			taken, err := t.exists("SELECT 1 FROM call WHERE id = ?", g.target)
-			if err != nil {
-				return err
-			}
-			if taken {
-				continue
-			}
+		if g.kind == findCall {
+			calls = append(calls, g.target)
 		}
-		if err := t.removeLookup(g.key, g.target); err != nil {
+	}
+	taken := map[int64]bool{}
+	if len(calls) > 0 {
+		err := t.st.numbers("SELECT id FROM call WHERE id IN "+gone, []any{inJSON(calls)}, func(id int64) { taken[id] = true })
+		if err != nil {
 			return err
+		}
+	}
+	var lookups [][2]int64
+	for _, g := range batch {
+		if g.kind != findCall || !taken[g.target] {
+			lookups = append(lookups, [2]int64{g.key, g.target})
+		}
+	}
+	return t.removeLookups(lookups)
+}
+
+// removeLookups deletes lookups that are not of this transaction, and counts them
+// out of what the tables hold.
+func (t *tx) removeLookups(lookups [][2]int64) error {
+	list := inJSON(lookups)
+	for i, table := range lookupTables {
+		result, err := t.st.exec("DELETE FROM "+table+" WHERE (key, target) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))", list)
+		if err != nil {
+			return fmt.Errorf("delete lookups: %w", err)
+		}
+		n, err := result.RowsAffected()
+		if err != nil {
+			return err
+		}
+		if i < len(t.w.state.lookups) && n > 0 {
+			t.w.state.lookups[i], t.w.state.changed = t.w.state.lookups[i]-n, true
 		}
 	}
 	return nil

@@ -95,50 +95,24 @@ func (s *sweep) begin() error {
 }
 
 const (
-	recipeBatch = 500       // recipes deleted in one transaction
+	deadBatch   = 128       // recipes, header sets, lookups that are deleted at once
 	unlistBytes = 256 << 20 // of segments whose lookups are sorted at once
-	unlistBatch = 500       // lookups deleted in one transaction
-	rewriteStep = 1 << 20   // bytes of packs written anew in one transaction
 )
 
 func (s *sweep) recipes(dead []int64) error {
-	for batch := range slices.Chunk(dead, recipeBatch) {
-		err := s.settled(func(t *tx) error {
-			for _, n := range batch {
-				if s.held.recipes.has(n) {
-					continue
-				}
-				if _, err := t.st.exec("DELETE FROM body WHERE n = ?", n); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.delete("DELETE FROM body WHERE n IN "+gone, dead, &s.held.recipes)
 }
 
 func (s *sweep) headers(dead []int64) error {
-	for batch := range slices.Chunk(dead, recipeBatch) {
-		err := s.settled(func(t *tx) error {
-			for _, id := range batch {
-				if s.held.headers.has(id) {
-					continue
-				}
-				if _, err := t.st.exec("DELETE FROM header_set WHERE id = ?", id); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.delete("DELETE FROM header_set WHERE id IN "+gone, dead, &s.held.headers)
+}
+
+// delete deletes rows but for those that are held by now.
+func (s *sweep) delete(query string, dead []int64, held *bitset) error {
+	return inSteps(s.settled, dead, deadBatch, func(t *tx, some []int64) error {
+		_, err := t.st.exec(query, inJSON(slices.DeleteFunc(some, held.has)))
+		return err
+	})
 }
 
 // packs removes the dead segments of some packs: first their lookups, then
@@ -148,12 +122,16 @@ func (s *sweep) packs(lane int, group []packWork) error {
 		return err
 	}
 	for len(group) > 0 {
-		step, rest := cutWork(group, rewriteStep)
-		if err := s.change(func(t *tx) error { return t.rewrite(lane, step, s.unlisted[lane]) }); err != nil {
+		var done int
+		err := s.change(func(t *tx) (err error) {
+			done, err = t.rewrite(lane, group, s.unlisted[lane])
+			return err
+		})
+		if err != nil {
 			return err
 		}
-		group = rest
-		s.done += int64(len(step))
+		group = group[done:]
+		s.done += int64(done)
 		s.progress(PruneProgress{"packs", s.done, s.total})
 	}
 	return nil
@@ -187,55 +165,44 @@ func (s *sweep) unlist(lane int, group []packWork) error {
 		}
 	}
 	slices.SortFunc(list, func(a, b listed) int { return cmp.Compare(a.key, b.key) })
-	for batch := range slices.Chunk(list, unlistBatch) {
-		var removed []segmentID
-		err := s.settled(func(t *tx) error {
-			removed = removed[:0]
-			for _, l := range batch {
-				if s.held.segments[lane].has(l.id.number()) {
-					continue
-				}
-				if err := t.removeLookup(l.key, int64(l.id)); err != nil {
-					return err
-				}
-				removed = append(removed, l.id)
+	return inSteps(s.settled, list, deadBatch, func(t *tx, some []listed) error {
+		lookups := make([][2]int64, 0, len(some))
+		for _, l := range some {
+			if !s.held.segments[lane].has(l.id.number()) {
+				lookups = append(lookups, [2]int64{l.key, int64(l.id)})
+				s.unlisted[lane].add(l.id.number()) // if this fails nothing is rewritten
 			}
-			return nil
-		})
-		if err != nil {
-			return err
 		}
-		for _, id := range removed {
-			s.unlisted[lane].add(id.number())
-		}
-	}
-	return nil
+		return t.removeLookups(lookups)
+	})
 }
 
 // rewrite writes packs anew without their dead segments. A pack may hold more by
 // now than when it was looked at. Of packs that lie next to each other full ones
-// are made, as far as there is enough left.
-func (t *tx) rewrite(lane int, group []packWork, dead bitset) error {
+// are made, as far as there is enough left. It says for how many there was time.
+func (t *tx) rewrite(lane int, group []packWork, dead bitset) (done int, err error) {
 	r := &rewriter{t: t, lane: lane, dead: dead}
-	for _, w := range group {
+	for done < len(group) && (done == 0 || !t.enough()) {
+		w := group[done]
+		done++
 		p, err := readPack(context.Background(), t.st, t.w.codec, idIn(lane, w.first))
 		switch {
 		case errors.Is(err, errSegment), errors.Is(err, errPack): // merged meanwhile, or damaged
 			continue
 		case err != nil:
-			return err
+			return done, err
 		}
 		if p.first != w.first { // merged into another meanwhile
 			continue
 		}
 		if err := r.take(p); err != nil {
-			return err
+			return done, err
 		}
 	}
 	if err := r.flush(); err != nil {
-		return err
+		return done, err
 	}
-	return r.unsettle()
+	return done, r.unsettle()
 }
 
 type rewriter struct {

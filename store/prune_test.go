@@ -441,3 +441,54 @@ func TestPrune_WhileOthersRecord(t *testing.T) {
 	prune(t, db, store.Selection{Before: example(n - 5).StartedAt})
 	tidy(t, db)
 }
+
+// What resends the history of exchanges that are removed brings it from then on,
+// on whatever branch it is and however they are removed.
+func TestPrune_HistoryIsIndexedWhereItIsResent(t *testing.T) {
+	parents := map[int64]int{2: 1, 3: 2, 4: 1, 5: 4}
+	for name, tt := range map[string]struct {
+		prunes [][]int64
+		want   []transcript.Unindexed
+	}{
+		"one branch at once":            {[][]int64{{1, 2, 3}}, []transcript.Unindexed{{N: 4, Whole: true}}},
+		"one branch, the first":         {[][]int64{{1}, {2}, {3}}, []transcript.Unindexed{{N: 4, Whole: true}}},
+		"one branch, the last":          {[][]int64{{3}, {2}, {1}}, []transcript.Unindexed{{N: 4, Whole: true}}},
+		"the beginning":                 {[][]int64{{1}}, []transcript.Unindexed{{N: 2, Whole: true}}},
+		"the beginnings":                {[][]int64{{1, 2, 4}}, []transcript.Unindexed{{N: 3, Whole: true}, {N: 5, Whole: true}}},
+		"the end":                       {[][]int64{{3, 5}}, nil},
+		"all":                           {[][]int64{{1, 2, 3, 4, 5}}, nil},
+		"what others do not go on from": {[][]int64{{6}}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db, err := store.Open(filepath.Join(t.TempDir(), "retake.db"), store.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			for n := int64(1); n <= 6; n++ {
+				e := example(int(n))
+				e.Link = transcript.Link{}
+				if p := parents[n]; p > 0 {
+					e.Link.Parent = example(p).ID
+				}
+				texts := transcript.SearchTexts{Exchanges: []transcript.Unindexed{{N: n}}, Last: true}
+				if err := db.Update(t.Context(), func(tx transcript.Tx) error {
+					_, err := tx.PutTexts(texts)
+					return errors.Join(tx.PutExchange(e), err)
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, numbers := range tt.prunes {
+				prune(t, db, store.Selection{Numbers: numbers})
+			}
+			got, err := db.Unindexed(t.Context(), 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("to be indexed: %v, want %v", got, tt.want)
+			}
+		})
+	}
+}

@@ -152,33 +152,18 @@ func (t *tx) placeAgain(item *transcript.SearchItem, key int64) (known bool, err
 }
 
 // DropTexts removes what the index holds of an exchange that is about to be
-// removed. The oldest exchange that continues it is indexed once more, with the
-// history that it resends; if there is none, the oldest that continues the same
-// one, unless that is still there to tell.
+// removed.
 func (t *tx) DropTexts(exchange string) error {
 	if err := t.open(); err != nil {
 		return err
 	}
 	var n int64
-	var parent any
-	err := t.st.row(context.Background(), "SELECT n, parent FROM exchange WHERE id = ?", []any{packID(exchange)}, &n, &parent)
+	err := t.st.row(context.Background(), "SELECT n FROM exchange WHERE id = ?", []any{packID(exchange)}, &n)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
 	if err == nil {
-		err = t.dropTexts(n)
-	}
-	if err == nil {
-		_, err = t.st.exec("DELETE FROM search_again WHERE exchange = ?", n)
-	}
-	if err == nil {
-		_, err = t.st.exec(`INSERT OR IGNORE INTO search_again
-			SELECT coalesce((SELECT min(n) FROM exchange WHERE parent = ?1),
-				(SELECT min(n) FROM exchange WHERE parent = ?2 AND n <> ?3 AND NOT EXISTS (SELECT 1 FROM exchange WHERE id = ?2)), -1)`,
-			packID(exchange), parent, n)
-	}
-	if err == nil {
-		_, err = t.st.exec("DELETE FROM search_again WHERE exchange = -1")
+		err = t.dropTextsOf([]int64{n})
 	}
 	if err != nil {
 		return fmt.Errorf("drop texts of exchange %s: %w", exchange, err)
@@ -186,23 +171,47 @@ func (t *tx) DropTexts(exchange string) error {
 	return nil
 }
 
-// dropTexts removes what texts hold of an exchange, and texts of which nothing is
+// dropTextsOf removes what the index holds of exchanges that are about to be
+// removed. The oldest one that goes on from each is indexed once more, with the
+// history that it resends, and so is the oldest that goes on from the same one, if
+// nothing is left of that.
+func (t *tx) dropTextsOf(numbers []int64) error {
+	list, err := inJSON(numbers), t.dropTexts(numbers...)
+	for _, query := range []string{
+		"DELETE FROM search_again WHERE exchange IN " + gone,
+		`INSERT OR IGNORE INTO search_again SELECT n FROM (
+			SELECT (SELECT n FROM exchange WHERE parent = e.id AND n NOT IN ` + gone + ` ORDER BY n LIMIT 1) AS n
+				FROM exchange e WHERE e.n IN ` + gone + `
+			UNION SELECT (SELECT n FROM exchange WHERE parent = e.parent AND n NOT IN ` + gone + ` ORDER BY n LIMIT 1)
+				FROM exchange e WHERE e.n IN ` + gone + ` AND NOT EXISTS (SELECT 1 FROM exchange WHERE id = e.parent AND n NOT IN ` + gone + `)
+			) WHERE n IS NOT NULL`,
+	} {
+		if err == nil {
+			_, err = t.st.exec(query, list)
+		}
+	}
+	return err
+}
+
+// dropTexts removes what texts hold of exchanges, and texts of which nothing is
 // left. One that others bring too becomes theirs.
-func (t *tx) dropTexts(n int64) error {
+func (t *tx) dropTexts(numbers ...int64) error {
+	list := inJSON(numbers)
 	var rows []keptText
-	query := "SELECT id, first, items, same IS NOT NULL FROM search_text WHERE first BETWEEN ? AND ? AND last >= ?"
-	err := t.st.rows(context.Background(), query, []any{n - transcript.MostExchanges, n, n}, func(row *sql.Rows) error {
+	query := `SELECT id, first, items, same IS NOT NULL FROM search_text WHERE id IN (
+		SELECT t.id FROM json_each(?1) n CROSS JOIN search_text t ON t.first BETWEEN n.value - ?2 AND n.value AND t.last >= n.value)`
+	err := t.st.rows(context.Background(), query, []any{list, transcript.MostExchanges}, func(row *sql.Rows) error {
 		var r keptText
 		err := row.Scan(&r.id, &r.first, &r.items, &r.same)
 		rows = append(rows, r)
 		return err
 	})
 	if err == nil {
-		_, err = t.st.exec("DELETE FROM search_place WHERE exchange = ?", n)
+		_, err = t.st.exec("DELETE FROM search_place WHERE exchange IN "+gone, list)
 	}
 	for i := range rows {
 		if err == nil {
-			err = t.dropFrom(&rows[i], n)
+			err = t.dropFrom(&rows[i], numbers)
 		}
 	}
 	return err
@@ -215,14 +224,14 @@ type keptText struct {
 	same      bool
 }
 
-func (t *tx) dropFrom(r *keptText, n int64) error {
+func (t *tx) dropFrom(r *keptText, numbers []int64) error {
 	if r.same {
 		if kept, err := t.handOn(r); kept || err != nil {
 			return err
 		}
 	}
 	items, _ := unpackItems(r.items, r.first)
-	left := slices.DeleteFunc(slices.Clone(items), func(it packedItem) bool { return it.Exchange == n || r.same })
+	left := slices.DeleteFunc(slices.Clone(items), func(it packedItem) bool { return r.same || slices.Contains(numbers, it.Exchange) })
 	var err error
 	if len(left) == 0 {
 		_, err = t.st.exec("DELETE FROM search_text WHERE id = ?", r.id)

@@ -21,9 +21,10 @@ type writer struct {
 	cache   *packCache
 	newest  int // the schema that this program knows
 	state   state
-	version int64    // of the file's data when state was read; another process's commits change it
-	stale   bool     // state is not what the file says
-	begun   [2]int64 // first segment number of each lane that this transaction may use
+	version int64     // of the file's data when state was read; another process's commits change it
+	stale   bool      // state is not what the file says
+	since   time.Time // when this transaction began
+	begun   [2]int64  // first segment number of each lane that this transaction may use
 	lanes   [2]*lane
 	lookup  *lookup
 	known   *known
@@ -90,6 +91,7 @@ func (w *writer) update(ctx context.Context, f func(*tx) error) error {
 	if err := retryBusy(ctx, func() error { return w.st.run("BEGIN IMMEDIATE") }); err != nil {
 		return fmt.Errorf("begin transaction: %w", err)
 	}
+	w.since = time.Now()
 	committed := false
 	defer func() {
 		if !committed { // f may have panicked

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/retake-debugger/retake/formats"
 	"github.com/retake-debugger/retake/ingest"
@@ -41,10 +40,9 @@ type Import struct {
 
 // File is a file to be taken in.
 type File struct {
-	Name    string // by which it is told of
-	Base    string // without its folder and ending: tells runs apart that say nothing of themselves
-	ModTime time.Time
-	Reader  io.Reader
+	Name   string // by which it is told of
+	Base   string // without its folder and ending: tells runs apart that say nothing of themselves
+	Reader io.Reader
 	// Beside gives the files that belong to one of that format; nil for none.
 	Beside func(format string) ([]File, error)
 }
@@ -214,7 +212,7 @@ func (im *taking) source(f *File) (*formats.Source, []byte, error) {
 	if err != nil && err != io.EOF {
 		return nil, nil, fmt.Errorf("read %s: %w", f.Name, err)
 	}
-	s := &formats.Source{Ctx: im.ctx, Name: f.Base, ModTime: f.ModTime, Reader: reader, Redact: im.Redact, Scratch: im.tape}
+	s := &formats.Source{Ctx: im.ctx, Name: f.Base, Reader: reader, Redact: im.Redact, Scratch: im.tape}
 	s.Bad = func(number int64, err error) {
 		im.did.Bad++
 		im.Bad(f.Name, number, err)

@@ -3,7 +3,6 @@ package files
 import (
 	"errors"
 	"io"
-	"time"
 
 	"github.com/retake-debugger/retake/formats"
 	"github.com/retake-debugger/retake/transcript"
@@ -89,8 +88,7 @@ func (s *spanning) results(c *formats.Conversation) error {
 				result = it
 			}
 		}
-		latency := time.Duration(row.Results[0].LatencyMS * float64(time.Millisecond))
-		if err := s.otlp.Tool(made.exchange, &made.item, result, latency); err != nil {
+		if err := s.otlp.Tool(made.exchange, &made.item, result, c.Exchange.StartedAt); err != nil {
 			return err
 		}
 	}

@@ -41,8 +41,8 @@ type archiveSegment struct {
 
 type archiveExchange struct {
 	ID        string             `json:"id"`
-	StartedAt time.Time          `json:"started_at"`
-	EndedAt   time.Time          `json:"ended_at"`
+	StartedAt time.Time          `json:"started_at,omitzero"` // like the next not there if it is not known
+	EndedAt   time.Time          `json:"ended_at,omitzero"`
 	Label     string             `json:"label,omitempty"`
 	Grade     transcript.Grade   `json:"imported,omitempty"` // not "exact": that is what an archive is
 	Upstream  string             `json:"upstream,omitempty"`

@@ -66,6 +66,7 @@ type claudeAgent struct {
 	usage   json.RawMessage
 	blocks  []json.RawMessage
 	results []json.RawMessage // that came while it was: tools run as their calls come in
+	came    clock             // of the results
 	ended   time.Time
 }
 
@@ -97,7 +98,6 @@ func (c *claudeCode) agent(r *claudeRecord) *claudeAgent {
 	a := c.agents[key]
 	if a == nil {
 		a = &claudeAgent{rebuilding: c.source.rebuild(transcript.Messages, "claude-code\x00"+key, c.emit)}
-		a.clock = moment(r.Timestamp)
 		a.header["X-Claude-Code-Session-Id"] = []string{r.SessionID}
 		if id != "" && !strings.HasPrefix(id, "acompact") { // the main agent itself makes its summary
 			a.header["X-Claude-Code-Agent-Id"] = []string{id}
@@ -154,6 +154,7 @@ func (a *claudeAgent) user(r *claudeRecord, m *claudeMessage) error {
 	if a.id != "" && isResults(m.Content) {
 		blocks, err := contentBlocks(m.Content)
 		a.results = append(a.results, blocks...)
+		a.came.at(moment(r.Timestamp))
 		return err
 	}
 	if err := a.flush(); err != nil {
@@ -203,10 +204,11 @@ func (a *claudeAgent) flush() error {
 	if err == nil {
 		err = a.sayBlocks("assistant", a.blocks)
 	}
-	if err == nil {
+	if err == nil && len(a.results) > 0 {
+		a.at(a.came.now)
 		err = a.sayBlocks("user", a.results)
 	}
-	a.id, a.stop, a.blocks, a.results, a.usage = "", "", nil, nil, nil
+	a.id, a.stop, a.blocks, a.results, a.usage, a.came = "", "", nil, nil, nil, clock{}
 	return err
 }
 

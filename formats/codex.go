@@ -2,6 +2,7 @@ package formats
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/retake-debugger/retake/transcript"
@@ -35,6 +36,7 @@ type codex struct {
 	instructions string
 	output       []json.RawMessage // of the answer that is still coming
 	input        []json.RawMessage // that came behind it
+	came         clock             // of that input
 	usage        any
 	ended        time.Time
 }
@@ -45,9 +47,6 @@ func (c *codex) line(text []byte) error {
 		return bad("read record: %w", err)
 	}
 	at := moment(r.Timestamp)
-	if c.answer == 0 && c.size == 0 && c.output == nil {
-		c.clock = at
-	}
 	switch r.Type {
 	case "session_meta":
 		return c.meta(r.Payload)
@@ -57,7 +56,7 @@ func (c *codex) line(text []byte) error {
 			c.model = t.Model
 		}
 	case "compacted":
-		return c.compacted(r.Payload)
+		return c.compacted(r.Payload, at)
 	case "event_msg":
 		return c.event(r.Payload)
 	case "response_item":
@@ -110,7 +109,7 @@ func startedBy(source json.RawMessage) string {
 }
 
 // compacted begins the history anew with a summary, or with what replaces it.
-func (c *codex) compacted(raw json.RawMessage) error {
+func (c *codex) compacted(raw json.RawMessage, at time.Time) error {
 	if err := c.flush(); err != nil {
 		return err
 	}
@@ -122,6 +121,7 @@ func (c *codex) compacted(raw json.RawMessage) error {
 		return bad("read compaction: %w", err)
 	}
 	c.forget()
+	c.at(at)
 	for _, item := range p.History {
 		if err := c.said(item); err != nil {
 			return err
@@ -187,6 +187,7 @@ func (c *codex) item(raw json.RawMessage, at time.Time) error {
 func (c *codex) take(raw json.RawMessage, at time.Time) error {
 	if c.output != nil {
 		c.input = append(c.input, raw)
+		c.came.at(at)
 		return nil
 	}
 	c.at(at)
@@ -210,13 +211,14 @@ func (c *codex) flush() error {
 		head = append(append([]byte(`"instructions":`), text...), ',')
 	}
 	err := c.answered(answerTo{model: c.model, head: head, response: response, ended: c.ended})
-	for _, list := range [][]json.RawMessage{c.output, c.input} {
-		for _, raw := range list {
-			if err == nil {
-				err = c.said(raw)
-			}
+	if len(c.input) > 0 {
+		c.at(c.came.now)
+	}
+	for _, raw := range slices.Concat(c.output, c.input) {
+		if err == nil {
+			err = c.said(raw)
 		}
 	}
-	c.output, c.input, c.usage = nil, nil, nil
+	c.output, c.input, c.usage, c.came = nil, nil, nil, clock{}
 	return err
 }

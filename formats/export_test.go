@@ -72,7 +72,7 @@ func shot(f formats.FewShot) writer {
 
 func otlp(w io.Writer, c *formats.Conversation, l *formats.Losses) error {
 	o := formats.NewOTLP(w, l)
-	if err := o.Run(&transcript.RunSum{Run: transcript.Run{ID: c.Exchange.Link.Run, StartedAt: c.Exchange.StartedAt}, Topic: c.Title}); err != nil {
+	if err := o.Run(&transcript.RunSum{Run: transcript.Run{ID: c.Exchange.Link.Run, StartedAt: c.Exchange.StartedAt}, EndedAt: c.Exchange.StartedAt, Topic: c.Title}); err != nil {
 		return err
 	}
 	if err := o.Chat(c, c.Exchange.Link.Run); err != nil {
@@ -80,7 +80,7 @@ func otlp(w io.Writer, c *formats.Conversation, l *formats.Losses) error {
 	}
 	for i := range c.Items {
 		if it := &c.Items[i]; it.Kind == transcript.ToolCall {
-			if err := o.Tool(c.Exchange, it, &transcript.Item{Text: "r", IsError: true}, time.Second); err != nil {
+			if err := o.Tool(c.Exchange, it, &transcript.Item{Text: "r", IsError: true}, c.Exchange.EndedAt.Add(time.Second)); err != nil {
 				return err
 			}
 		}

@@ -42,11 +42,8 @@ func readGeminiCLI(s *Source, emit emitter) error {
 	g := &geminiCLI{chatLog: s.chatLog("gemini-cli\x00"+s.Name, emit)}
 	g.url, g.label = "https://generativelanguage.googleapis.com/v1beta/openai/chat/completions", s.Name
 	return s.elements([]string{"messages"}, func(name string, raw json.RawMessage) {
-		switch name {
-		case "sessionId":
+		if name == "sessionId" {
 			g.key = "gemini-cli\x00" + stringOf(raw)
-		case "startTime":
-			g.clock = moment(stringOf(raw))
 		}
 	}, g.take)
 }
@@ -58,9 +55,9 @@ func (g *geminiCLI) take(_ string, raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, &m); err != nil {
 		return bad("read message: %w", err)
 	}
-	g.at(moment(m.Timestamp).Add(-time.Millisecond))
 	switch m.Type {
 	case "user":
+		g.at(moment(m.Timestamp))
 		return g.put(object{"role": "user", "content": textOfContent(m.Content)})
 	case "gemini":
 		return g.answer(&m)
@@ -84,7 +81,7 @@ func (g *geminiCLI) answer(m *geminiMessage) error {
 	if calls != nil {
 		said["tool_calls"] = calls
 	}
-	g.model = m.Model
+	g.model, g.ended = m.Model, moment(m.Timestamp)
 	if t := m.Tokens; t != nil {
 		g.usage = object{"prompt_tokens": t.Input, "prompt_tokens_details": object{"cached_tokens": t.Cached}, "completion_tokens": t.Output + t.Thoughts,
 			"completion_tokens_details": object{"reasoning_tokens": t.Thoughts}, "total_tokens": t.Total}
@@ -96,6 +93,7 @@ func (g *geminiCLI) answer(m *geminiMessage) error {
 		if len(c.Result) == 0 || string(c.Result) == "null" {
 			continue
 		}
+		g.at(time.Time{}) // a call's time is when it was asked for
 		if err := g.put(object{"role": "tool", "tool_call_id": c.ID, "content": geminiResult(c.Result)}); err != nil {
 			return err
 		}

@@ -104,6 +104,9 @@ func (h *HAR) Add(e *transcript.Exchange, b Bodies) error {
 	if e.Request.Omitted != "" || e.Response.Omitted != "" {
 		h.Lost.add("exchanges whose bodies were not stored whole")
 	}
+	if e.StartedAt.IsZero() {
+		h.Lost.add("when exchanges began: it is not known, and told as the year 1")
+	}
 	entry := harEntry{
 		StartedDateTime: e.StartedAt.Format(time.RFC3339Nano), Time: milliseconds(e.Timing.Duration),
 		Request: harRequest{Method: e.Method, URL: e.URL, HTTPVersion: "HTTP/1.1", Cookies: []struct{}{}, Headers: harHeaders(e.Request.Headers),

@@ -57,9 +57,12 @@ func (s *Source) harCapture(e *harEntry, raw json.RawMessage) (*transcript.Captu
 	if dialect.Recognise(w) == transcript.Unknown {
 		return nil, nil
 	}
-	c := &transcript.Capture{ID: e.ID, StartedAt: began, EndedAt: began.Add(spanOf(e.Time)), Imported: grade, Upstream: "imported", Method: e.Request.Method, URL: s.safeURL(e.Request.URL),
+	c := &transcript.Capture{ID: e.ID, StartedAt: began, Imported: grade, Upstream: "imported", Method: e.Request.Method, URL: s.safeURL(e.Request.URL),
 		RequestHeader: s.safeHeader(request), ResponseHeader: s.safeHeader(response), Status: e.Response.Status, Outcome: transcript.OK,
 		FirstByte: spanOf(e.Timings.Wait), Request: inMemory(post), Response: inMemory(answer)}
+	if took := spanOf(e.Time); took > 0 && !began.IsZero() {
+		c.EndedAt = began.Add(took)
+	}
 	if !looksLikeUUID(e.ID) || grade != transcript.Exact {
 		c.ID = idOf("har", e.StartedDateTime, e.Request.URL, string(post), string(answer))
 	}

@@ -73,7 +73,7 @@ type safeImage struct{ URL template.URL }
 
 func newHTMLConversation(c *Conversation, lost *Losses) htmlConversation {
 	e := c.Exchange
-	h := htmlConversation{Title: headline(c), Ref: c.Ref, ID: e.ID, Model: modelOf(e), StartedAt: e.StartedAt.UTC().Format("2006-01-02 15:04:05 UTC"),
+	h := htmlConversation{Title: headline(c), Ref: c.Ref, ID: e.ID, Model: modelOf(e), StartedAt: when(e.StartedAt),
 		Unfinished: c.Unfinished(), Gap: string(c.Gap)}
 	if e.Error != nil {
 		h.Error = transcript.FailureItem(e.Error).Text

@@ -14,7 +14,7 @@ func Markdown(w io.Writer, c *Conversation, lost *Losses) error {
 	var out strings.Builder
 	e := c.Exchange
 	fmt.Fprintf(&out, "# %s\n\n", headline(c))
-	fmt.Fprintf(&out, "%s · %s · %s\n\n", c.Ref, codeSpan(modelOf(e)), e.StartedAt.UTC().Format("2006-01-02 15:04:05 UTC"))
+	fmt.Fprintf(&out, "%s · %s · %s\n\n", c.Ref, codeSpan(modelOf(e)), when(e.StartedAt))
 	if why := c.Unfinished(); why != "" {
 		fmt.Fprintf(&out, "> **Unfinished:** %s.\n\n", why)
 	}

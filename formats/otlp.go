@@ -70,17 +70,13 @@ const otlpHead = `{"resourceSpans":[{"resource":{"attributes":[{"key":"service.n
 
 // Run writes the span that those of a run's exchanges lie under.
 func (o *OTLP) Run(r *transcript.RunSum) error {
-	end := r.EndedAt
-	if end.Before(r.StartedAt) {
-		end = r.StartedAt
-	}
 	a := attributes{}
 	a.text("gen_ai.operation.name", "invoke_agent")
 	a.text("gen_ai.conversation.id", r.ID)
 	name := firstOf(r.Marks.Name, r.Name, r.Topic)
 	a.text("gen_ai.agent.name", name)
 	return o.write(&otlpSpan{TraceID: traceID(r.ID), SpanID: spanID(r.ID), Name: strings.TrimSpace("invoke_agent " + name), Kind: spanInternal,
-		Start: nanos(r.StartedAt), End: nanos(end), Attributes: a})
+		Start: nanos(r.StartedAt), End: nanos(later(r.StartedAt, r.EndedAt)), Attributes: a})
 }
 
 // Chat writes the span of a model call. under is the id of the run whose span it
@@ -88,7 +84,10 @@ func (o *OTLP) Run(r *transcript.RunSum) error {
 func (o *OTLP) Chat(c *Conversation, under string) error {
 	e := c.Exchange
 	s := &otlpSpan{TraceID: traceID(firstOf(e.Link.Run, e.ID)), SpanID: spanID(e.ID), Name: strings.TrimSpace("chat " + e.Model), Kind: spanClient,
-		Start: nanos(e.StartedAt), End: nanos(ended(e))}
+		Start: nanos(e.StartedAt), End: nanos(later(e.StartedAt, e.EndedAt))}
+	if e.StartedAt.IsZero() || e.EndedAt.IsZero() {
+		o.Lost.add("when spans began or ended: it is not known, and told as 0")
+	}
 	if under != "" {
 		s.ParentSpanID = spanID(under)
 	}
@@ -123,16 +122,15 @@ func (o *OTLP) Chat(c *Conversation, under string) error {
 }
 
 // Tool writes the span of a tool call that was answered: from the end of the
-// answer that made it to the request that brought the result.
-func (o *OTLP) Tool(made *transcript.Exchange, call *transcript.Item, result *transcript.Item, latency time.Duration) error {
+// answer that made it to the request that brought the result, which began at that moment.
+func (o *OTLP) Tool(made *transcript.Exchange, call *transcript.Item, result *transcript.Item, brought time.Time) error {
 	a := attributes{}
 	a.text("gen_ai.operation.name", "execute_tool")
 	a.text("gen_ai.tool.name", call.Name)
 	a.text("gen_ai.tool.call.id", call.CallID)
 	a.text("gen_ai.tool.call.arguments", arguments(call))
-	start := ended(made)
 	s := &otlpSpan{TraceID: traceID(firstOf(made.Link.Run, made.ID)), SpanID: spanID(made.ID + call.At), ParentSpanID: spanID(made.ID),
-		Name: strings.TrimSpace("execute_tool " + call.Name), Kind: spanInternal, Start: nanos(start), End: nanos(start.Add(max(0, latency)))}
+		Name: strings.TrimSpace("execute_tool " + call.Name), Kind: spanInternal, Start: nanos(made.EndedAt), End: nanos(later(made.EndedAt, brought))}
 	if result != nil {
 		a.text("gen_ai.tool.call.result", result.Text)
 		if result.IsError {
@@ -172,14 +170,22 @@ func (o *OTLP) Close() error {
 	return err
 }
 
-func ended(e *transcript.Exchange) time.Time {
-	if e.EndedAt.Before(e.StartedAt) {
-		return e.StartedAt
+// later gives the end of what ran from one moment to another; an end is not before
+// its beginning.
+func later(from, to time.Time) time.Time {
+	if !to.IsZero() && to.Before(from) {
+		return from
 	}
-	return e.EndedAt
+	return to
 }
 
-func nanos(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
+// nanos writes a moment; one that is not known is 0.
+func nanos(t time.Time) string {
+	if t.IsZero() {
+		return "0"
+	}
+	return strconv.FormatInt(t.UnixNano(), 10)
+}
 
 // traceID makes 16 bytes of an id, those of a UUID as they are.
 func traceID(id string) string {

@@ -33,9 +33,7 @@ func readOTLP(s *Source, emit emitter) error {
 func (s *Source) otlpCall(sp *otlpSpan, a map[string]otlpValue, emit emitter) error {
 	c := s.chatLog("otlp\x00"+sp.TraceID+sp.SpanID, emit)
 	began, ended := otlpTime(sp.Start), otlpTime(sp.End)
-	if !began.IsZero() {
-		c.clock = began
-	}
+	c.at(began)
 	if c.label = firstOf(otlpText(a, "gen_ai.conversation.id"), sp.TraceID); c.label != "" {
 		c.label = "trace " + c.label
 	}
@@ -67,9 +65,7 @@ func (s *Source) otlpCall(sp *otlpSpan, a map[string]otlpValue, emit emitter) er
 	if list := a["gen_ai.response.finish_reasons"].Array; list != nil && len(list.Values) > 0 && list.Values[0].String != nil {
 		c.reason = *list.Values[0].String
 	}
-	if ended.After(began) {
-		c.ended = ended
-	}
+	c.ended = ended
 	for _, m := range output {
 		m.Role = "assistant"
 		return c.gen(&m, false) // a further one is another choice

@@ -21,6 +21,7 @@ type piRecord struct {
 
 type piMessage struct {
 	Role       string          `json:"role"`
+	Timestamp  int64           `json:"timestamp"` // of an answer when it was asked for, in ms
 	Content    json.RawMessage `json:"content"`
 	Provider   string          `json:"provider"`
 	Model      string          `json:"model"`
@@ -75,6 +76,7 @@ func (p *pi) line(text []byte) error {
 		return nil
 	case "compaction":
 		p.forget()
+		p.at(moment(r.Timestamp))
 		return p.blocks("user", []any{block{Type: "text", Text: r.Summary}})
 	case "message":
 	default:
@@ -84,11 +86,7 @@ func (p *pi) line(text []byte) error {
 	if err := json.Unmarshal(r.Message, &m); err != nil {
 		return bad("read message: %w", err)
 	}
-	at := moment(r.Timestamp)
-	if p.answer == 0 && p.size == 0 {
-		p.clock = at
-	}
-	return p.take(&m, at)
+	return p.take(&m, moment(r.Timestamp))
 }
 
 func (p *pi) take(m *piMessage, at time.Time) error {
@@ -164,6 +162,9 @@ func (p *pi) assistant(m *piMessage, blocks []any, at time.Time) error {
 		response["usage"] = object{"input_tokens": u.Input, "output_tokens": u.Output, "cache_read_input_tokens": u.CacheRead, "cache_creation_input_tokens": u.CacheWrite}
 	}
 	a := answerTo{model: m.Model, response: response, ended: at}
+	if asked := time.UnixMilli(m.Timestamp).UTC(); m.Timestamp > 0 && !asked.Before(p.now) && !at.Before(asked) {
+		a.began = asked
+	}
 	switch m.StopReason {
 	case "aborted":
 		a.outcome = transcript.ClientDisconnect

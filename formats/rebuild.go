@@ -30,7 +30,7 @@ type rebuilding struct {
 	size   int64 // of the tape
 	from   int64 // where the history begins on it
 	sum    [32]byte
-	clock  time.Time
+	clock  // when the end of the history was said: the next request begins then
 	answer int
 }
 
@@ -54,7 +54,7 @@ func urlOf(d transcript.Dialect) string {
 }
 
 func (s *Source) rebuild(d transcript.Dialect, key string, emit emitter) *rebuilding {
-	return &rebuilding{source: s, emit: emit, dialect: d, url: urlOf(d), key: key, grade: transcript.ViewOnly, clock: s.ModTime, header: map[string][]string{}}
+	return &rebuilding{source: s, emit: emit, dialect: d, url: urlOf(d), key: key, grade: transcript.ViewOnly, header: map[string][]string{}}
 }
 
 // said adds an element to the history.
@@ -81,20 +81,13 @@ func (r *rebuilding) said(element []byte) error {
 // forget begins the history anew: it was compacted.
 func (r *rebuilding) forget() { r.from = r.size }
 
-// at moves the clock on to when something was said. Times that are missing or
-// run back are none.
-func (r *rebuilding) at(t time.Time) {
-	if t.After(r.clock) {
-		r.clock = t
-	}
-}
-
 // answerTo is what a model answered.
 type answerTo struct {
 	model    string
-	head     []byte // members of the request before the history, each with a comma behind it
-	response any    // the response object
-	ended    time.Time
+	head     []byte             // members of the request before the history, each with a comma behind it
+	response any                // the response object
+	began    time.Time          // zero: when the end of the history was said
+	ended    time.Time          // zero: nobody knows
 	outcome  transcript.Outcome // "" for ok
 	empty    bool               // of one that failed: nothing came
 	err      *transcript.Error
@@ -119,12 +112,16 @@ func (r *rebuilding) answered(a answerTo) error {
 	head.WriteString(`"` + historyMember(r.dialect) + `":[`)
 	request := &taped{head: head.Bytes(), tape: r.tape, from: r.from, to: r.size, tail: append([]byte{']'}, append(bytes.Clone(r.tail), '}')...)}
 	r.answer++
-	began := r.clock
-	if r.at(a.ended); !r.clock.After(began) {
-		r.clock = began.Add(time.Second)
+	began, ended := a.began, a.ended
+	if began.IsZero() {
+		began = r.now
 	}
+	if ended.Before(began) {
+		ended = time.Time{}
+	}
+	r.at(ended)
 	c := &transcript.Capture{
-		ID: idOf(r.key, string(r.dialect), fmt.Sprintf("%x", r.sum), string(response)), StartedAt: began, EndedAt: r.clock, Label: r.label, Imported: r.grade,
+		ID: idOf(r.key, string(r.dialect), fmt.Sprintf("%x", r.sum), string(response)), StartedAt: began, EndedAt: ended, Label: r.label, Imported: r.grade,
 		Upstream: "imported", Method: "POST", URL: r.url, Status: 200, Outcome: transcript.OK,
 		RequestHeader: cloneHeader(r.header), ResponseHeader: map[string][]string{"Content-Type": {"application/json"}}, Request: request, Response: inMemory(response),
 	}

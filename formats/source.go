@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"time"
 
 	"github.com/retake-debugger/retake/redact"
 	"github.com/retake-debugger/retake/transcript"
@@ -16,9 +15,8 @@ import (
 
 // Source is a file to be imported.
 type Source struct {
-	Name    string // without its folder and ending; tells runs apart that say nothing of themselves
-	ModTime time.Time
-	Reader  *bufio.Reader
+	Name   string // without its folder and ending; tells runs apart that say nothing of themselves
+	Reader *bufio.Reader
 	// Scratch makes an empty file for what has to be looked up again: histories are
 	// not held in memory. The maker removes it.
 	Scratch func() (Tape, error)

@@ -111,8 +111,8 @@ func newExchange(c *transcript.Capture) *transcript.Exchange {
 		Timing:   transcript.Timing{FirstByte: c.FirstByte},
 		Link:     transcript.Link{Labelled: c.Label != ""},
 	}
-	if !c.EndedAt.IsZero() {
-		e.Timing.Duration = c.EndedAt.Sub(c.StartedAt)
+	if took := transcript.Between(c.StartedAt, c.EndedAt); took != nil {
+		e.Timing.Duration = *took
 	}
 	return e
 }

@@ -96,7 +96,7 @@ func latecomers(past transcript.Past, d *decoded) ([]string, error) {
 			return nil, err
 		}
 		for _, s := range same {
-			if s.ID != e.ID && s.StartedAt.After(e.StartedAt) {
+			if s.ID != e.ID && s.BeganAfter(e) {
 				ids = append(ids, s.ID)
 			}
 		}

@@ -129,7 +129,7 @@ func (k *linker) said() (*transcript.Exchange, error) {
 			if err != nil {
 				return nil, err
 			}
-			if k.before(e) && k.d.exchange.StartedAt.Sub(e.StartedAt) <= handedWithin && (k.run == "" || k.run == e.Link.Run) {
+			if k.before(e) && k.d.exchange.StartedAt.Sub(e.StartedAt).Abs() <= handedWithin && (k.run == "" || k.run == e.Link.Run) {
 				found = append(found, e)
 			}
 		}

@@ -290,7 +290,7 @@ func (d *draft) begunBefore(a *transcript.Agent) (bool, error) {
 		if err != nil && !errors.Is(err, transcript.ErrDamaged) {
 			return false, err
 		}
-		if err == nil && e.Link.Agent == a.ID && !e.StartedAt.After(d.old.StartedAt) {
+		if err == nil && e.Link.Agent == a.ID && !e.BeganAfter(d.old) {
 			return true, nil
 		}
 	}
@@ -314,7 +314,7 @@ func (d *draft) NewRun(at time.Time) (*transcript.Run, error) {
 			if err != nil && !errors.Is(err, transcript.ErrDamaged) {
 				return nil, err
 			}
-			if err == nil && !e.StartedAt.After(d.old.StartedAt) {
+			if err == nil && !e.BeganAfter(d.old) {
 				run = nil // somebody else began it
 				break
 			}
@@ -357,7 +357,7 @@ func (d *draft) keepBrought() error {
 // brought is one result and the call that it answers.
 type brought struct {
 	call, callAt, at, by string
-	latency              float64
+	latency              float64 // -1: not known
 	isError              bool
 }
 
@@ -365,7 +365,11 @@ func flat(rows []transcript.CallRow) []brought {
 	var list []brought
 	for _, c := range rows {
 		for _, r := range c.Results {
-			list = append(list, brought{c.Exchange, c.At, r.At, r.By, r.LatencyMS, r.IsError})
+			b := brought{c.Exchange, c.At, r.At, r.By, -1, r.IsError}
+			if r.LatencyMS != nil {
+				b.latency = *r.LatencyMS
+			}
+			list = append(list, b)
 		}
 	}
 	return list

@@ -191,8 +191,9 @@ func (r *results) store(it *transcript.Item, row *transcript.CallRow, asked *tra
 	if it.CallID == "" || it.CallID != row.CallID {
 		result.By = "position"
 	}
-	if !asked.EndedAt.IsZero() {
-		result.LatencyMS = max(0, float64(r.d.exchange.StartedAt.Sub(asked.EndedAt).Microseconds())/1000)
+	if took := transcript.Between(asked.EndedAt, r.d.exchange.StartedAt); took != nil {
+		latency := float64(took.Microseconds()) / 1000
+		result.LatencyMS = &latency
 	}
 	return r.tx.PutResult(row.Exchange, row.At, result)
 }

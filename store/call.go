@@ -81,10 +81,10 @@ func (r *reader) callsOf(ctx context.Context, exchanges []string) ([]transcript.
 			calls = append(calls, c)
 			last = s.id
 		}
-		if s.at != nil && s.by != nil && s.latency != nil && s.isError != nil {
+		if s.at != nil && s.by != nil && s.isError != nil {
 			call := &calls[len(calls)-1]
 			call.Results = append(call.Results, transcript.ResultRow{
-				Exchange: unpackID(s.brought), At: *s.at, By: *s.by, LatencyMS: *s.latency, IsError: *s.isError})
+				Exchange: unpackID(s.brought), At: *s.at, By: *s.by, LatencyMS: s.latency, IsError: *s.isError})
 		}
 		return nil
 	})

@@ -190,3 +190,50 @@ func TestMigrate_SurvivesKill(t *testing.T) {
 	}
 	t.Logf("a migration takes %v; killed %d times", took, killed)
 }
+
+// Earlier imports invented a second for each answer, and when requests began: what
+// they did not know is unknown, and what was recorded stays.
+func TestMigrate_InventedTimesAreUnknown(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "retake.db")
+	if err := os.WriteFile(path, oldFile(t, 16, 1, 4), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	const second = 1_000_000_000
+	for n, imported := range []string{"view only", "rebuilt", "exact", ""} { // one after the other, a second each
+		if _, err := raw.Exec("UPDATE exchange SET imported = ?, url = 'https://api.openai.com/v1/chat/completions', started = ?, ended = ?, duration = ?, results = 1 WHERE n = ?",
+			imported, (n+1)*second, (n+2)*second, second, n+1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := raw.Exec("UPDATE result SET latency = 7"); err != nil {
+		t.Fatal(err)
+	}
+	db, err := store.Open(path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for n := int64(1); n <= 4; n++ {
+		e, err := db.ExchangeN(t.Context(), n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if known := n > 2; e.StartedAt.IsZero() == known || e.EndedAt.IsZero() == known || (e.Timing.Duration == 0) == known {
+			t.Errorf("%q: from %v to %v, %v", e.Imported, e.StartedAt, e.EndedAt, e.Timing.Duration)
+		}
+		calls, err := db.Calls(t.Context(), []string{e.ID})
+		if err != nil || len(calls) != 1 {
+			t.Fatalf("%d calls, %v", len(calls), err)
+		}
+		for _, r := range calls[0].Results {
+			if known := n > 2; (r.LatencyMS == nil) == known {
+				t.Errorf("%q: latency %v", e.Imported, r.LatencyMS)
+			}
+		}
+	}
+}

@@ -53,7 +53,7 @@ func conversations(tb testing.TB, db *store.DB, first, count, steps, perStep int
 			if last[i] == nil {
 				return nil
 			}
-			return tx.PutResult(last[i].ID, "/choices/0/message/tool_calls/0", transcript.ResultRow{Exchange: e.ID, At: "/messages/2", By: "id"})
+			return tx.PutResult(last[i].ID, "/choices/0/message/tool_calls/0", transcript.ResultRow{Exchange: e.ID, At: "/messages/2", By: "id", LatencyMS: new(float64)})
 		})
 		if err != nil {
 			tb.Fatal(err)

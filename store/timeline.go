@@ -14,7 +14,7 @@ import (
 func (s *runSums) timelines() error {
 	var spans [][3]int64 // number of the run, when it began, how long it took
 	for _, sum := range s.byID {
-		if !sum.EndedAt.IsZero() {
+		if !sum.StartedAt.IsZero() && !sum.EndedAt.IsZero() {
 			spans = append(spans, [3]int64{sum.N, sum.StartedAt.UnixNano(), max(1, sum.EndedAt.Sub(sum.StartedAt).Nanoseconds())})
 		}
 	}

@@ -44,10 +44,10 @@ const (
 // what the wire showed and never changes; the second is derived from it and
 // can be derived again.
 type Exchange struct {
-	ID        string // UUID v7, given by the recorder
-	N         int64  // its number in this database, from 1; shown as xN
-	StartedAt time.Time
-	EndedAt   time.Time // zero while it is in progress
+	ID        string    // UUID v7, given by the recorder
+	N         int64     // its number in this database, from 1; shown as xN
+	StartedAt time.Time // zero: nobody knows, as of an import whose file does not say
+	EndedAt   time.Time // zero while it is in progress, and if nobody knows
 	Upstream  string    // the configured name of the upstream
 	Method    string
 	URL       string // the URL that was called, credentials redacted
@@ -75,6 +75,21 @@ type Exchange struct {
 	Results       int    // tool results in the request that the history before did not hold
 	Warnings      []string
 	Link          Link
+}
+
+// BeganAfter tells whether an exchange is known to have begun after another one.
+func (e *Exchange) BeganAfter(other *Exchange) bool {
+	return !e.StartedAt.IsZero() && !other.StartedAt.IsZero() && e.StartedAt.After(other.StartedAt)
+}
+
+// Between is the time from one moment to another, not less than none; nil if one of
+// them is not known.
+func Between(from, to time.Time) *time.Duration {
+	if from.IsZero() || to.IsZero() {
+		return nil
+	}
+	d := max(0, to.Sub(from))
+	return &d
 }
 
 // Message is one side of an exchange. Bytes, SHA256 and Chunks are those of

@@ -9,8 +9,8 @@ import (
 type Run struct {
 	ID        string
 	N         int64
-	Name      string // the label that its exchanges came with, "" if they had none
-	StartedAt time.Time
+	Name      string    // the label that its exchanges came with, "" if they had none
+	StartedAt time.Time // zero if nobody knows
 }
 
 // Marks are what users say of a run. Nothing that is derived touches them: if

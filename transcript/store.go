@@ -23,8 +23,8 @@ type BodyID int64
 // credentials are redacted already.
 type Capture struct {
 	ID             string
-	StartedAt      time.Time
-	EndedAt        time.Time // zero while it is in progress
+	StartedAt      time.Time // zero if nobody knows
+	EndedAt        time.Time // zero while it is in progress, and if nobody knows
 	Label          string    // names the run it belongs to, "" if nobody said
 	Imported       Grade     // "" if it was recorded
 	Upstream       string
@@ -189,7 +189,7 @@ type ResultRow struct {
 	Exchange  string // whose request brought it first
 	At        string // JSON pointer in the request
 	By        string
-	LatencyMS float64
+	LatencyMS *float64 // nil: when one of the two was is not known
 	IsError   bool
 }
 

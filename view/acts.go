@@ -187,7 +187,7 @@ func (a *acting) elsewhere(one *act) bool {
 	p := &transcript.Pair{CallID: row.CallID, Name: row.Name, State: transcript.Paired, Call: &call, Result: &transcript.Place{Exchange: one.from, Body: "request", At: one.at}, IsError: one.Item.IsError}
 	for i := range row.Results {
 		if res := &row.Results[i]; res.Exchange == one.from && res.At == one.at {
-			p.By, p.IsError, p.LatencyMS = res.By, res.IsError, &res.LatencyMS
+			p.By, p.IsError, p.LatencyMS = res.By, res.IsError, res.LatencyMS
 		}
 	}
 	one.pair = p

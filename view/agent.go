@@ -58,7 +58,7 @@ type Step struct {
 	Outcome      transcript.Outcome `json:"outcome"`
 	Complete     bool               `json:"complete"`
 	FinishReason *string            `json:"finish_reason"`
-	StartedAt    time.Time          `json:"started_at"`
+	StartedAt    *time.Time         `json:"started_at"`
 	DurationMS   *float64           `json:"duration_ms"` // of its last attempt
 	WholeMS      *float64           `json:"whole_ms"`    // with the attempts before and the pauses between; nil of one attempt
 	Model        string             `json:"model"`
@@ -100,7 +100,7 @@ type Branch struct {
 type SideCall struct {
 	Exchange  string             `json:"exchange"`
 	ExchangeN int64              `json:"exchange_n"`
-	StartedAt time.Time          `json:"started_at"`
+	StartedAt *time.Time         `json:"started_at"`
 	Method    string             `json:"method"`
 	URL       string             `json:"url"`
 	Status    int                `json:"status"`

@@ -154,8 +154,10 @@ func (l *cacheLook) step(s *Step, before *transcript.Exchange) (CacheStep, error
 		v.Broke = broke
 	}
 	if v.Broke == nil && lost > 0 && before.Usage.CacheRead+before.Usage.CacheWrite+e.Usage.CacheRead > 0 {
-		gap := e.StartedAt.Sub(before.EndedAt)
-		v.Broke = &CacheBreak{Where: "provider", Item: "the request only goes on; " + gap.Round(time.Second).String() + " after the one before"}
+		v.Broke = &CacheBreak{Where: "provider", Item: "the request only goes on"}
+		if gap := transcript.Between(before.EndedAt, e.StartedAt); gap != nil {
+			v.Broke.Item += "; " + gap.Round(time.Second).String() + " after the one before"
+		}
 	}
 	if v.Broke != nil {
 		v.PaidAgain = lost

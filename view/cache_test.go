@@ -176,14 +176,14 @@ func TestWaterfall_TellsModelToolsAndWaiting(t *testing.T) {
 	w := runOf(t, db, 1).Waterfall()
 	var got []string
 	for _, b := range w.Bars {
-		got = append(got, fmt.Sprintf("%s %s %s %.0f+%.0f", b.Kind, b.Step, b.What, b.StartMS, b.DurationMS))
+		got = append(got, fmt.Sprintf("%s %s %s %.0f+%.0f", b.Kind, b.Step, b.What, *b.StartMS, *b.DurationMS))
 	}
 	want := []string{"model r1.1 m 0+1000", "tools r1.1 f, f 1000+999000", "model r1.2 m 1000000+1000", "wait r1.2  1001000+999000", "model r1.3 m 2000000+1000"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("bars differ (-want +got):\n%s", diff)
 	}
-	if w.ModelMS != 3000 || w.ToolsMS != 999_000 || w.WaitMS != 999_000 || w.DurationMS != 2_001_000 {
-		t.Errorf("model %v, tools %v, wait %v of %v", w.ModelMS, w.ToolsMS, w.WaitMS, w.DurationMS)
+	if *w.ModelMS != 3000 || *w.ToolsMS != 999_000 || *w.WaitMS != 999_000 || *w.DurationMS != 2_001_000 {
+		t.Errorf("model %v, tools %v, wait %v of %v", *w.ModelMS, *w.ToolsMS, *w.WaitMS, *w.DurationMS)
 	}
 }
 

@@ -102,7 +102,7 @@ func (j *joined) answer(p *transcript.Pair, row *transcript.CallRow, n int) {
 	first := row.Results[0]
 	p.State, p.By, p.IsError = transcript.Paired, first.By, first.IsError
 	p.Result = &transcript.Place{Exchange: first.Exchange, Body: "request", At: first.At}
-	p.LatencyMS = &first.LatencyMS
+	p.LatencyMS = first.LatencyMS
 	for _, r := range row.Results[1:] {
 		j.more[n] = append(j.more[n], transcript.Place{Exchange: r.Exchange, Body: "request", At: r.At})
 	}
@@ -114,7 +114,7 @@ func latency(row *transcript.CallRow) *float64 {
 	if len(row.Results) == 0 {
 		return nil
 	}
-	return &row.Results[0].LatencyMS
+	return row.Results[0].LatencyMS
 }
 
 // recordedCalls gives the calls of the answers along the line of e, oldest

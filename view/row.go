@@ -14,7 +14,7 @@ import (
 type Row struct {
 	ID            string             `json:"id"`
 	N             int64              `json:"n"`
-	StartedAt     time.Time          `json:"started_at"`
+	StartedAt     *time.Time         `json:"started_at"` // nil: nobody knows
 	Upstream      string             `json:"upstream"`
 	Dialect       transcript.Dialect `json:"dialect"`
 	Method        string             `json:"method"`
@@ -74,7 +74,7 @@ func isPartial(e *transcript.Exchange) bool {
 // NewRow shows a stored exchange in a list.
 func NewRow(e *transcript.Exchange) Row {
 	r := Row{
-		ID: e.ID, N: e.N, StartedAt: e.StartedAt, Upstream: e.Upstream, Dialect: e.Dialect, Method: e.Method, URL: e.URL,
+		ID: e.ID, N: e.N, StartedAt: known(e.StartedAt), Upstream: e.Upstream, Dialect: e.Dialect, Method: e.Method, URL: e.URL,
 		Status: e.Status, Stream: e.Stream, Model: e.Model, ResponseModel: e.ResponseModel, Outcome: e.Outcome,
 		Complete: e.Complete, Lossy: e.Lossy, Imported: e.Imported, Error: e.Error, Usage: e.Usage, Preview: e.Preview,
 		Calls: e.Calls, Results: e.Results, Run: e.Link.Run, Parent: e.Link.Parent,
@@ -94,12 +94,28 @@ func NewRow(e *transcript.Exchange) Row {
 	return r
 }
 
+// known is a moment; nil if nobody knows when it was.
+func known(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
 func ms(d time.Duration) *float64 {
 	if d <= 0 {
 		return nil
 	}
 	v := float64(d.Microseconds()) / 1000
 	return &v
+}
+
+// between is the time from one moment to another; nil if one of them is not known.
+func between(from, to time.Time) *float64 {
+	if d := transcript.Between(from, to); d != nil {
+		return ms(*d)
+	}
+	return nil
 }
 
 // Rows lists exchanges. If some are damaged it gives the others, with an error

@@ -14,9 +14,9 @@ type RunRow struct {
 	ID               string            `json:"id"`
 	N                int64             `json:"n"`
 	Name             string            `json:"name"`
-	NamedBy          string            `json:"named_by"` // "user", "command" or "message"
-	StartedAt        time.Time         `json:"started_at"`
-	EndedAt          *time.Time        `json:"ended_at"` // of its last exchange
+	NamedBy          string            `json:"named_by"`   // "user", "command" or "message"
+	StartedAt        *time.Time        `json:"started_at"` // nil: nobody knows
+	EndedAt          *time.Time        `json:"ended_at"`   // of its last exchange
 	DurationMS       *float64          `json:"duration_ms"`
 	Status           Status            `json:"status"`
 	Models           []string          `json:"models"`
@@ -99,7 +99,7 @@ func Runs(ctx context.Context, r transcript.Reader, f transcript.RunFilter, now 
 
 func newRunRow(s *transcript.RunSum, now time.Time) RunRow {
 	r := RunRow{
-		ID: s.ID, N: s.N, StartedAt: s.StartedAt, Status: statusOf(s, now), Models: s.Models, Origin: "recorded", Takes: s.Takes,
+		ID: s.ID, N: s.N, StartedAt: known(s.StartedAt), Status: statusOf(s, now), Models: s.Models, Origin: "recorded", Takes: s.Takes,
 		Damaged: s.Damaged, Tags: s.Marks.Tags, Note: s.Marks.Note, Pinned: s.Marks.Pinned, Usage: s.Usage, CostIsLowerBound: true, Unpriced: Unpriced{Models: []string{}, Hosts: []string{}},
 		Counts: Counts{Agents: s.Agents, Steps: s.Steps, Exchanges: s.Exchanges, Side: s.Side, Calls: s.Calls,
 			Unanswered: max(0, s.Calls-s.Results), Errors: s.Errors + s.Failed, Failed: s.Failed},
@@ -109,9 +109,7 @@ func newRunRow(s *transcript.RunSum, now time.Time) RunRow {
 	if r.Imported = s.Imported; r.Imported != "" {
 		r.Origin = "imported"
 	}
-	if !s.EndedAt.IsZero() {
-		r.EndedAt, r.DurationMS = &s.EndedAt, ms(s.EndedAt.Sub(s.StartedAt))
-	}
+	r.EndedAt, r.DurationMS = known(s.EndedAt), between(s.StartedAt, s.EndedAt)
 	if r.Models == nil {
 		r.Models = []string{}
 	}

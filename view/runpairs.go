@@ -84,7 +84,7 @@ func (r *Run) addPairs(row *transcript.CallRow) {
 		if res.Exchange != first.Exchange {
 			continue
 		}
-		p.State, p.By, p.LatencyMS, p.IsError = transcript.Paired, res.By, &res.LatencyMS, res.IsError
+		p.State, p.By, p.LatencyMS, p.IsError = transcript.Paired, res.By, res.LatencyMS, res.IsError
 		if res != first {
 			p.State, p.LatencyMS = transcript.Duplicate, nil
 		}

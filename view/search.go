@@ -18,7 +18,7 @@ import (
 type Hit struct {
 	Exchange  string             `json:"exchange"`
 	N         int64              `json:"n"`
-	StartedAt time.Time          `json:"started_at"`
+	StartedAt *time.Time         `json:"started_at"` // nil: nobody knows
 	Outcome   transcript.Outcome `json:"outcome"`
 	Model     string             `json:"model"`
 	Run       string             `json:"run"`
@@ -181,7 +181,7 @@ func (f *finder) held(e *transcript.Exchange, b transcript.Brought, again int) (
 	if !ok {
 		return candidate{}, false
 	}
-	c := candidate{hit: Hit{Exchange: e.ID, N: e.N, StartedAt: e.StartedAt, Outcome: e.Outcome, Model: e.ResponseModel, Run: e.Link.Run, Body: b.Body, At: it.At,
+	c := candidate{hit: Hit{Exchange: e.ID, N: e.N, StartedAt: known(e.StartedAt), Outcome: e.Outcome, Model: e.ResponseModel, Run: e.Link.Run, Body: b.Body, At: it.At,
 		Kind: it.Kind, Role: it.Role, Name: b.Tool, CallID: it.CallID, IsError: it.IsError,
 		Field: match.Field.Name, Offset: match.Start, Count: match.Count, Snippet: snippet(match), Again: again}}
 	if c.hit.Model == "" {

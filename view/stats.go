@@ -17,7 +17,7 @@ type Stats struct {
 	Models []ModelStats `json:"models"`
 	Tools  []ToolStats  `json:"tools"`
 	Runs   []ModelStats `json:"runs"`
-	Days   []ModelStats `json:"days"` // by the day that they began, in UTC, the oldest first
+	Days   []ModelStats `json:"days"` // by the day that they began, in UTC, the oldest first; "unknown" comes last
 	Over   *StatsOver   `json:"over"`
 	Total  ModelStats   `json:"total"`
 	// Damaged is how many exchanges cannot be read: they are left out.
@@ -95,6 +95,7 @@ func NewStats(ctx context.Context, r transcript.Reader, f transcript.Filter, pri
 		return nil, err
 	}
 	s := &Stats{Models: g.list(g.models), Days: g.list(g.days), Over: g.over.finish(), Runs: []ModelStats{}, Tools: []ToolStats{}, Damaged: damaged.count}
+	s.Over.Undated = g.undated
 	for id, of := range g.runs {
 		run, err := r.Run(ctx, id)
 		if err != nil && ignoreLost(err) != nil {
@@ -125,6 +126,7 @@ type gathering struct {
 	over               overTime
 	tools              map[string]*ToolStats
 	all                ModelStats
+	undated            int
 	again              map[string]bool          // exchanges that further attempts came after
 	counted            map[string][]*ModelStats // by an exchange with calls, what it was added to
 }
@@ -142,9 +144,13 @@ func (g *gathering) exchange(e *transcript.Exchange) {
 	if name != "" {
 		counted = append(counted, of(g.models, name, func() *ModelStats { return &ModelStats{Name: name} }))
 	}
-	day := e.StartedAt.UTC().Format(time.DateOnly)
+	day := dayOf(e.StartedAt)
 	counted = append(counted, of(g.days, day, func() *ModelStats { return &ModelStats{Name: day} }))
-	counted = append(counted, g.over.at(e))
+	if e.StartedAt.IsZero() {
+		g.undated++
+	} else {
+		counted = append(counted, g.over.at(e))
+	}
 	if e.Link.Run != "" {
 		counted = append(counted, of(g.runs, e.Link.Run, func() *ModelStats { return &ModelStats{} }))
 	}
@@ -155,6 +161,14 @@ func (g *gathering) exchange(e *transcript.Exchange) {
 	if e.Calls > 0 {
 		g.counted[e.ID] = counted
 	}
+}
+
+// dayOf names the day of a moment.
+func dayOf(t time.Time) string {
+	if t.IsZero() {
+		return "unknown"
+	}
+	return t.UTC().Format(time.DateOnly)
 }
 
 func (m *ModelStats) add(e *transcript.Exchange, cost pricing.Cost) {
@@ -224,7 +238,9 @@ func (g *gathering) calls(ctx context.Context, r transcript.Reader, ids []string
 			continue
 		}
 		first := &rows[i].Results[0]
-		t.latencies = append(t.latencies, first.LatencyMS)
+		if first.LatencyMS != nil {
+			t.latencies = append(t.latencies, *first.LatencyMS)
+		}
 		if first.IsError {
 			t.Errors++
 		}

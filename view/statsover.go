@@ -10,9 +10,10 @@ import (
 
 // StatsOver is what exchanges come to over time, in stretches of one length.
 type StatsOver struct {
-	Every  string        `json:"every"` // "minute", "10 minutes", "hour", "6 hours", "day" or "week"
-	Times  []StatsAt     `json:"times"` // the oldest first; also those in which nothing began
-	Length time.Duration `json:"-"`
+	Every   string        `json:"every"`   // "minute", "10 minutes", "hour", "6 hours", "day" or "week"
+	Times   []StatsAt     `json:"times"`   // the oldest first; also those in which nothing began
+	Undated int           `json:"undated"` // exchanges that are left out: nobody knows when they began
+	Length  time.Duration `json:"-"`
 }
 
 // StatsAt is one stretch of time.

@@ -92,7 +92,7 @@ func sentInLine(ctx context.Context, r transcript.Reader, t *transcript.Take) ([
 // before it, and what it comes to.
 func (s *Side) readLine(ctx context.Context, r transcript.Reader, line []*transcript.Exchange, o DiffOptions) error {
 	first, last := line[0], line[len(line)-1]
-	s.Ref, s.Steps, s.End, s.DurationMS = Ref(first.N), len(line), endOf(last), ms(last.StartedAt.Add(last.Timing.Duration).Sub(first.StartedAt))
+	s.Ref, s.Steps, s.End, s.DurationMS = Ref(first.N), len(line), endOf(last), between(first.StartedAt, last.EndedAt)
 	s.sum(line, o.Prices)
 	run := &Run{exchanges: map[string]*transcript.Exchange{}}
 	steps := make([]*Step, len(line))

@@ -78,8 +78,7 @@ func (t *Teller) beside(entry *Entry) bool {
 		if first.Exchange == res.Exchange {
 			state = transcript.Duplicate
 		}
-		latency := res.LatencyMS
-		entry.Pair = &transcript.Pair{CallID: row.CallID, Name: row.Name, State: state, By: res.By, IsError: res.IsError, LatencyMS: &latency,
+		entry.Pair = &transcript.Pair{CallID: row.CallID, Name: row.Name, State: state, By: res.By, IsError: res.IsError, LatencyMS: res.LatencyMS,
 			Call: &transcript.Place{Exchange: row.Exchange, Body: "response", At: row.At}, Result: &entry.Place}
 	}
 	return false
@@ -150,8 +149,7 @@ func (t *Teller) result(entry *Entry) error {
 	if first == nil {
 		return nil
 	}
-	latency := first.LatencyMS
-	p.State, p.By, p.IsError, p.LatencyMS = transcript.Paired, first.By, first.IsError, &latency
+	p.State, p.By, p.IsError, p.LatencyMS = transcript.Paired, first.By, first.IsError, first.LatencyMS
 	p.Result = &transcript.Place{Exchange: first.Exchange, Body: "request", At: first.At}
 	from := t.run.exchanges[first.Exchange]
 	if from == nil {

@@ -8,16 +8,18 @@ import (
 	"time"
 )
 
-// Waterfall tells where a run's time went.
+// Waterfall tells where a run's time went. A sum leaves out what took nobody knows
+// how long (Untimed); it is nil if that is all there is of its kind.
 type Waterfall struct {
-	Run        string    `json:"run"`
-	StartedAt  time.Time `json:"started_at"`
-	DurationMS float64   `json:"duration_ms"`
-	ModelMS    float64   `json:"model_ms"` // of all agents together: what ran at once counts for each
-	ToolsMS    float64   `json:"tools_ms"`
-	SubMS      float64   `json:"sub_agents_ms"` // in which agents waited for those that they started
-	WaitMS     float64   `json:"wait_ms"`
-	Bars       []Bar     `json:"bars"` // in the order in which they begin
+	Run        string     `json:"run"`
+	StartedAt  *time.Time `json:"started_at"`  // nil: nobody knows, as of imports whose files carry no times
+	DurationMS *float64   `json:"duration_ms"` // nil: nobody knows
+	ModelMS    *float64   `json:"model_ms"`    // of all agents together: what ran at once counts for each
+	ToolsMS    *float64   `json:"tools_ms"`
+	SubMS      float64    `json:"sub_agents_ms"` // in which agents waited for those that they started
+	WaitMS     *float64   `json:"wait_ms"`
+	Untimed    int        `json:"untimed"` // stretches of which nobody knows how long they took
+	Bars       []Bar      `json:"bars"`    // in the order in which they begin
 }
 
 // Kinds of bars.
@@ -34,101 +36,165 @@ type Bar struct {
 	Kind       string   `json:"kind"`
 	Step       string   `json:"step"` // of tools and waits the step before
 	Agent      string   `json:"agent"`
-	What       string   `json:"what"` // the model, the tools, or references of sub-agents
-	StartMS    float64  `json:"start_ms"`
-	DurationMS float64  `json:"duration_ms"`
-	TTFTms     *float64 `json:"ttft_ms"`  // of a stream: until its first content
-	Attempts   int      `json:"attempts"` // that the step took
+	What       string   `json:"what"`        // the model, the tools, or references of sub-agents
+	StartMS    *float64 `json:"start_ms"`    // nil: nobody knows
+	DurationMS *float64 `json:"duration_ms"` // nil: nobody knows
+	TTFTms     *float64 `json:"ttft_ms"`     // of a stream: until its first content
+	Attempts   int      `json:"attempts"`    // that the step took
 	Failed     bool     `json:"failed"`
 	Partial    bool     `json:"partial"` // the answer came without its end
+
+	place float64 // by which bars are put in order
+}
+
+// span is a stretch of time whose ends are known, in ms since the run began.
+type span struct {
+	from, to float64
+	what     string
+}
+
+// falling puts a waterfall together.
+type falling struct {
+	*Waterfall
+	run     *Run
+	place   float64 // of the bar before
+	sums    map[string]float64
+	unknown map[string]bool // kinds of bars of which some took nobody knows how long
 }
 
 // Waterfall tells where the time of the run went, its branches left out.
 func (r *Run) Waterfall() *Waterfall {
-	w := &Waterfall{Run: r.Ref(), StartedAt: r.StartedAt, Bars: []Bar{}}
-	if r.DurationMS != nil {
-		w.DurationMS = *r.DurationMS
-	}
-	since := func(t time.Time) float64 { return float64(t.Sub(r.StartedAt).Microseconds()) / 1000 }
+	f := falling{Waterfall: &Waterfall{Run: r.Ref(), StartedAt: r.StartedAt, DurationMS: r.DurationMS, Bars: []Bar{}}, run: r, sums: map[string]float64{}, unknown: map[string]bool{}}
 	for _, a := range r.Agents {
+		f.place = 0
 		subs := r.spansUnder(a)
 		for i, s := range a.Steps {
-			w.add(modelBar(a, s, since(s.StartedAt)))
-			if i+1 == len(a.Steps) || s.exchange.EndedAt.IsZero() {
-				continue
-			}
-			gap := Bar{Kind: BarWait, Step: s.Ref, Agent: a.Ref, StartMS: since(s.exchange.EndedAt)}
-			gap.DurationMS = since(a.Steps[i+1].StartedAt) - gap.StartMS
-			if s.Calls > 0 {
-				gap.Kind, gap.What = BarTools, strings.Join(s.Tools, ", ")
-			}
-			for _, b := range cutOut(gap, subs) {
-				if b.DurationMS > 0 {
-					w.add(b)
-				}
+			f.add(f.modelBar(a, s))
+			if i+1 < len(a.Steps) {
+				f.gap(a, s, a.Steps[i+1], subs)
 			}
 		}
 	}
 	for i := range r.Side {
 		c := &r.Side[i]
 		if e := r.exchanges[c.Exchange]; e != nil && r.takes[e.ID] == nil {
-			w.add(Bar{Kind: BarSide, Step: Ref(c.ExchangeN), What: c.Model, StartMS: since(c.StartedAt), DurationMS: float64(e.Timing.Duration.Microseconds()) / 1000, Attempts: 1})
+			f.add(Bar{Kind: BarSide, Step: Ref(c.ExchangeN), What: c.Model, StartMS: r.since(e.StartedAt), DurationMS: ms(e.Timing.Duration), Attempts: 1})
 		}
 	}
-	slices.SortStableFunc(w.Bars, func(a, b Bar) int {
-		switch {
-		case a.StartMS < b.StartMS:
-			return -1
-		case a.StartMS > b.StartMS:
-			return 1
+	return f.finish()
+}
+
+// since is how long after the beginning of the run a moment is.
+func (r *Run) since(t time.Time) *float64 {
+	if r.StartedAt == nil || t.IsZero() {
+		return nil
+	}
+	v := float64(t.Sub(*r.StartedAt).Microseconds()) / 1000
+	return &v
+}
+
+func (r *Run) sinceKnown(t *time.Time) *float64 {
+	if t == nil {
+		return nil
+	}
+	return r.since(*t)
+}
+
+func (f *falling) add(b Bar) {
+	if b.StartMS != nil {
+		f.place = *b.StartMS
+	}
+	b.place = f.place
+	if b.StartMS, b.DurationMS = toMicro(b.StartMS), toMicro(b.DurationMS); b.DurationMS == nil {
+		f.Untimed++
+		f.unknown[b.Kind] = true
+	} else {
+		f.sums[b.Kind] += *b.DurationMS
+	}
+	if b.StartMS != nil && b.DurationMS != nil && f.DurationMS != nil {
+		whole := max(*f.DurationMS, *b.StartMS+*b.DurationMS)
+		f.DurationMS = &whole
+	}
+	f.Bars = append(f.Bars, b)
+}
+
+// gap adds what was between two steps of an agent.
+func (f *falling) gap(a *Agent, s, next *Step, subs []span) {
+	gap := Bar{Kind: BarWait, Step: s.Ref, Agent: a.Ref, StartMS: f.run.since(s.exchange.EndedAt)}
+	if s.Calls > 0 {
+		gap.Kind, gap.What = BarTools, strings.Join(s.Tools, ", ")
+	}
+	from, to := gap.StartMS, f.run.sinceKnown(next.StartedAt)
+	switch {
+	case from != nil && to != nil:
+		for _, b := range cutOut(gap, span{*from, *to, gap.What}, subs) {
+			f.add(b)
 		}
-		return 0
-	})
-	return w
+	case gap.Kind == BarTools:
+		f.add(gap)
+	default: // perhaps there was none
+		f.unknown[BarWait] = true
+	}
+}
+
+func (f *falling) finish() *Waterfall {
+	slices.SortStableFunc(f.Bars, func(a, b Bar) int { return cmp.Compare(a.place, b.place) })
+	f.sums[BarModel] += f.sums[BarSide]
+	f.unknown[BarModel] = f.unknown[BarModel] || f.unknown[BarSide]
+	f.ModelMS, f.ToolsMS, f.WaitMS, f.SubMS = f.sum(BarModel), f.sum(BarTools), f.sum(BarWait), f.sums[BarSub]
+	return f.Waterfall
+}
+
+// sum is what the bars of a kind took, as far as that is known.
+func (f *falling) sum(kind string) *float64 {
+	if f.sums[kind] == 0 && f.unknown[kind] {
+		return nil
+	}
+	v := f.sums[kind]
+	return &v
 }
 
 // cutOut cuts out of a gap in an agent's line when its sub-agents were at work.
-func cutOut(gap Bar, subs []Bar) []Bar {
+func cutOut(gap Bar, rest span, subs []span) []Bar {
 	var list []Bar
-	rest := gap
-	end := gap.StartMS + gap.DurationMS
-	upTo := func(at float64) {
-		rest.DurationMS = at - rest.StartMS
-		list = append(list, rest)
+	add := func(kind, what string, from, to float64) {
+		if took := to - from; took > 0 {
+			list = append(list, Bar{Kind: kind, Step: gap.Step, Agent: gap.Agent, What: what, StartMS: &from, DurationMS: &took})
+		}
 	}
 	for _, sub := range subs {
-		from, to := max(sub.StartMS, rest.StartMS), min(sub.StartMS+sub.DurationMS, end)
+		from, to := max(sub.from, rest.from), min(sub.to, rest.to)
 		if from >= to {
 			continue
 		}
-		upTo(from)
-		list = append(list, Bar{Kind: BarSub, Step: gap.Step, Agent: gap.Agent, What: sub.What, StartMS: from, DurationMS: to - from})
-		rest.StartMS = to
+		add(gap.Kind, gap.What, rest.from, from)
+		add(BarSub, sub.what, from, to)
+		rest.from = to
 	}
-	upTo(end)
+	add(gap.Kind, gap.What, rest.from, rest.to)
 	return list
 }
 
 // spansUnder gives when sub-agents of an agent were at work, from their first
 // request to their last answer, in order; those that overlap are one span.
-func (r *Run) spansUnder(a *Agent) []Bar {
-	since := func(t time.Time) float64 { return float64(t.Sub(r.StartedAt).Microseconds()) / 1000 }
-	list := []Bar{}
+func (r *Run) spansUnder(a *Agent) []span {
+	list := []span{}
 	for _, sub := range r.Agents {
 		if sub.Role != "sub" || sub.ID == a.ID || sub.ParentOf != a.ID && (sub.ParentOf != "" || a.Role != "main") || len(sub.Steps) == 0 {
 			continue
 		}
-		last := sub.Steps[len(sub.Steps)-1].exchange
-		start := since(sub.Steps[0].StartedAt)
-		list = append(list, Bar{What: sub.Ref, StartMS: start, DurationMS: since(last.EndedAt) - start})
+		from, to := r.sinceKnown(sub.Steps[0].StartedAt), r.since(sub.Steps[len(sub.Steps)-1].exchange.EndedAt)
+		if from != nil && to != nil {
+			list = append(list, span{*from, *to, sub.Ref})
+		}
 	}
-	slices.SortStableFunc(list, func(a, b Bar) int { return cmp.Compare(a.StartMS, b.StartMS) })
+	slices.SortStableFunc(list, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	joined := list[:0]
 	for _, b := range list {
-		if n := len(joined); n > 0 && b.StartMS <= joined[n-1].StartMS+joined[n-1].DurationMS {
+		if n := len(joined); n > 0 && b.from <= joined[n-1].to {
 			last := &joined[n-1]
-			last.DurationMS = max(last.DurationMS, b.StartMS+b.DurationMS-last.StartMS)
-			last.What += ", " + b.What
+			last.to = max(last.to, b.to)
+			last.what += ", " + b.what
 			continue
 		}
 		joined = append(joined, b)
@@ -136,33 +202,21 @@ func (r *Run) spansUnder(a *Agent) []Bar {
 	return joined
 }
 
-func modelBar(a *Agent, s *Step, start float64) Bar {
-	b := Bar{Kind: BarModel, Step: s.Ref, Agent: a.Ref, What: s.Model, StartMS: start, Attempts: len(s.Attempts), Failed: s.Failed(), Partial: s.Partial()}
-	if d := cmp.Or(s.WholeMS, s.DurationMS); d != nil {
-		b.DurationMS = *d
-	}
-	if t := s.exchange.Timing.FirstToken; t > 0 {
-		first := float64((s.exchange.StartedAt.Sub(s.StartedAt) + t).Microseconds()) / 1000
+func (f *falling) modelBar(a *Agent, s *Step) Bar {
+	b := Bar{Kind: BarModel, Step: s.Ref, Agent: a.Ref, What: s.Model, DurationMS: cmp.Or(s.WholeMS, s.DurationMS), Attempts: len(s.Attempts), Failed: s.Failed(), Partial: s.Partial()}
+	b.StartMS = f.run.sinceKnown(s.StartedAt)
+	if t := s.exchange.Timing.FirstToken; t > 0 && b.StartMS != nil {
+		first := float64((s.exchange.StartedAt.Sub(*s.StartedAt) + t).Microseconds()) / 1000
 		b.TTFTms = &first
 	}
 	return b
 }
 
-func (w *Waterfall) add(b Bar) {
-	b.StartMS, b.DurationMS = toMicro(b.StartMS), toMicro(b.DurationMS)
-	switch b.Kind {
-	case BarModel, BarSide:
-		w.ModelMS += b.DurationMS
-	case BarTools:
-		w.ToolsMS += b.DurationMS
-	case BarSub:
-		w.SubMS += b.DurationMS
-	case BarWait:
-		w.WaitMS += b.DurationMS
-	}
-	w.DurationMS = max(w.DurationMS, b.StartMS+b.DurationMS)
-	w.Bars = append(w.Bars, b)
-}
-
 // toMicro rounds milliseconds to what clocks tell.
-func toMicro(ms float64) float64 { return math.Round(ms*1000) / 1000 }
+func toMicro(ms *float64) *float64 {
+	if ms == nil {
+		return nil
+	}
+	v := math.Round(*ms*1000) / 1000
+	return &v
+}

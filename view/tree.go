@@ -180,7 +180,7 @@ func (r *Run) agent(n int, id string, known *transcript.Agent, list []*transcrip
 }
 
 func newSideCall(e *transcript.Exchange) SideCall {
-	return SideCall{Exchange: e.ID, ExchangeN: e.N, StartedAt: e.StartedAt, Method: e.Method, URL: e.URL, Status: e.Status, Outcome: e.Outcome,
+	return SideCall{Exchange: e.ID, ExchangeN: e.N, StartedAt: known(e.StartedAt), Method: e.Method, URL: e.URL, Status: e.Status, Outcome: e.Outcome,
 		Model: cmp.Or(e.ResponseModel, e.Model), Preview: e.Preview, Usage: e.Usage, Link: newLink(&e.Link)}
 }
 
@@ -335,7 +335,7 @@ func (g *growth) step(t *twig, prefix string) *Step {
 	e := t.last()
 	s := &Step{
 		N: t.step(), Ref: fmt.Sprintf("%s.%d", prefix, t.step()), Exchange: e.ID, ExchangeN: e.N, Outcome: e.Outcome, Complete: e.Complete,
-		StartedAt: t.attempts[0].StartedAt, Model: cmp.Or(e.ResponseModel, e.Model), Calls: e.Calls, Results: e.Results, Usage: e.Usage,
+		StartedAt: known(t.attempts[0].StartedAt), Model: cmp.Or(e.ResponseModel, e.Model), Calls: e.Calls, Results: e.Results, Usage: e.Usage,
 		Tools: g.run.tools[e.ID], Preview: e.Preview, Link: newLink(&e.Link), Parent: e.Link.Parent, exchange: e,
 	}
 	if s.Tools == nil {
@@ -347,11 +347,9 @@ func (g *growth) step(t *twig, prefix string) *Step {
 	if e.FinishReason != "" {
 		s.FinishReason = &e.FinishReason
 	}
-	if !e.EndedAt.IsZero() {
-		s.DurationMS = ms(e.EndedAt.Sub(e.StartedAt))
-		if len(t.attempts) > 1 {
-			s.WholeMS = ms(e.EndedAt.Sub(s.StartedAt))
-		}
+	s.DurationMS = between(e.StartedAt, e.EndedAt)
+	if len(t.attempts) > 1 {
+		s.WholeMS = between(t.attempts[0].StartedAt, e.EndedAt)
 	}
 	if take := g.run.takes[e.ID]; take != nil {
 		s.TakeOf, s.Take = take.Origin, TakeRef(take.N)

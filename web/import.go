@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -43,19 +42,17 @@ type importPage struct {
 // importing is one upload.
 type importing struct {
 	*server
-	ctx      context.Context
-	im       files.Import
-	format   string
-	modified time.Time // of the next file
-	did      []*importedFile
-	held     []heldFile // of sub-agents: taken in when all others are
-	scratch  []*os.File
+	ctx     context.Context
+	im      files.Import
+	format  string
+	did     []*importedFile
+	held    []heldFile // of sub-agents: taken in when all others are
+	scratch []*os.File
 }
 
 // heldFile is a file that waits, in a scratch file.
 type heldFile struct {
 	name, format string
-	modified     time.Time
 	content      io.Reader
 }
 
@@ -128,22 +125,15 @@ func (im *importing) all(parts *multipart.Reader) error {
 			if !im.file(part) {
 				return nil
 			}
-		case part.FormName() == "format" || part.FormName() == "modified":
+		case part.FormName() == "format":
 			text, err := io.ReadAll(io.LimitReader(part, longestField))
 			if err != nil {
 				return im.cut(err)
 			}
-			im.field(part.FormName(), string(text))
+			if slices.Contains(files.Formats(), string(text)) {
+				im.format = string(text)
+			}
 		}
-	}
-}
-
-func (im *importing) field(name, text string) {
-	if name == "format" && slices.Contains(files.Formats(), text) {
-		im.format = text
-	}
-	if ms, err := strconv.ParseInt(text, 10, 64); name == "modified" && err == nil {
-		im.modified = time.UnixMilli(ms)
 	}
 }
 
@@ -167,24 +157,20 @@ func (im *importing) tooLarge() string {
 // more can be read.
 func (im *importing) file(part *multipart.Part) bool {
 	name := fileName(part.FileName())
-	modified := im.modified
-	if im.modified = (time.Time{}); modified.IsZero() {
-		modified = im.now()
-	}
 	im.im.Format = im.format
 	head := bufio.NewReaderSize(part, files.HeadBytes)
 	var r io.Reader = head
 	if text, _ := head.Peek(files.HeadBytes); im.im.IsSub(text) {
-		if r = im.hold(name, modified, r); r == nil {
+		if r = im.hold(name, r); r == nil {
 			return true
 		}
 	}
-	return im.take(name, modified, r)
+	return im.take(name, r)
 }
 
 // hold keeps a file. It gives what there is to read of one that cannot be kept, as
 // far as it came; nil if it is kept.
-func (im *importing) hold(name string, modified time.Time, r io.Reader) io.Reader {
+func (im *importing) hold(name string, r io.Reader) io.Reader {
 	f, err := os.CreateTemp("", "retake-import-")
 	if err != nil {
 		return r
@@ -198,7 +184,7 @@ func (im *importing) hold(name string, modified time.Time, r io.Reader) io.Reade
 	if err != nil {
 		return io.MultiReader(f, failing{err})
 	}
-	im.held = append(im.held, heldFile{name, im.format, modified, f})
+	im.held = append(im.held, heldFile{name, im.format, f})
 	return nil
 }
 
@@ -211,7 +197,7 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 func (im *importing) rest() error {
 	for _, f := range im.held {
 		im.im.Format = f.format
-		if !im.take(f.name, f.modified, f.content) {
+		if !im.take(f.name, f.content) {
 			return nil
 		}
 	}
@@ -225,10 +211,10 @@ func (im *importing) close() {
 }
 
 // take takes in one file. It tells whether more can be read.
-func (im *importing) take(name string, modified time.Time, r io.Reader) bool {
+func (im *importing) take(name string, r io.Reader) bool {
 	now := &importedFile{Name: name}
 	im.did = append(im.did, now)
-	did, err := im.im.Take(im.ctx, files.File{Name: name, Base: strings.TrimSuffix(name, path.Ext(name)), ModTime: modified, Reader: r})
+	did, err := im.im.Take(im.ctx, files.File{Name: name, Base: strings.TrimSuffix(name, path.Ext(name)), Reader: r})
 	now.Imported = did
 	var large *http.MaxBytesError
 	switch {

@@ -15,7 +15,7 @@ import (
 func transcriptOf(s string) *view.Transcript {
 	reason, raw := s, json.RawMessage(quote(s))
 	row := view.Row{
-		ID: "0196f0aa-0000-7000-8000-000000000001", N: 2, StartedAt: day, Upstream: s, Dialect: transcript.Dialect(s), Method: s, URL: s,
+		ID: "0196f0aa-0000-7000-8000-000000000001", N: 2, StartedAt: &day, Upstream: s, Dialect: transcript.Dialect(s), Method: s, URL: s,
 		Status: 500, Model: s, ResponseModel: s + "2", FinishReason: &reason, Outcome: transcript.Outcome(s), Lossy: true,
 		Error: &transcript.Error{Type: s, Code: s, Message: s}, Usage: &transcript.Usage{InputTotal: 10, CacheRead: 5, Output: 3, Reasoning: 1},
 		CostUSD: &reason, Preview: s, Link: view.Link{By: s, Evidence: s}, Warnings: []string{s},
@@ -102,7 +102,7 @@ func TestTranscript_LongHistoryStaysSmall(t *testing.T) {
 
 // longTranscript has n entries of history, each with a result of size bytes.
 func longTranscript(n, size int) *view.Transcript {
-	row := view.Row{ID: "0196f0aa-0000-7000-8000-000000000009", N: 9, StartedAt: day, Outcome: transcript.OK, Complete: true}
+	row := view.Row{ID: "0196f0aa-0000-7000-8000-000000000009", N: 9, StartedAt: &day, Outcome: transcript.OK, Complete: true}
 	t := &view.Transcript{Exchange: &view.Exchange{Row: row}, Parent: &view.Row{N: 8}}
 	at := func(body string, i int) *transcript.Place {
 		return &transcript.Place{Exchange: row.ID, Body: body, At: fmt.Sprintf("/messages/%d", i)}

@@ -84,14 +84,37 @@ func (s *server) time(c *gin.Context) {
 	s.show(c, http.StatusOK, "time-page", p)
 }
 
+// Untimed says of how much of the run nobody knows how long it took.
+func (p *timePage) Untimed() string {
+	switch n := p.W.Untimed; {
+	case n == 0:
+		return ""
+	case p.W.DurationMS == nil:
+		return "Nobody knows when its steps were, or how long they took: what it was imported from does not say."
+	default:
+		return "Nobody knows how long " + count(int64(n)) + " of its steps and waits for tools took: the sums leave them out."
+	}
+}
+
+// sumOf shows a sum of milliseconds, of which nothing may be known.
+func sumOf(ms *float64) string {
+	if ms != nil && *ms == 0 {
+		return "0"
+	}
+	return cmp.Or(duration(ms), "—")
+}
+
 func (p *timePage) lanes() {
-	total := p.W.DurationMS
-	for i := range p.W.Bars {
-		total = max(total, p.W.Bars[i].StartMS+p.W.Bars[i].DurationMS)
+	total := 0.0
+	if p.W.DurationMS != nil {
+		total = *p.W.DurationMS
 	}
 	at := map[string]int{}
 	bars := map[string][]view.Bar{}
 	for _, b := range p.W.Bars {
+		if b.StartMS == nil || b.DurationMS == nil {
+			continue
+		}
 		name := cmp.Or(b.Agent, "beside")
 		if _, ok := at[name]; !ok {
 			at[name] = len(p.Lanes)
@@ -125,7 +148,7 @@ func mergedBars(bars []view.Bar, total float64) []timeBar {
 	at := make([]slice, slices)
 	for i := range bars {
 		b := &bars[i]
-		from, to := b.StartMS/total*laneWidth, (b.StartMS+b.DurationMS)/total*laneWidth
+		from, to := *b.StartMS/total*laneWidth, (*b.StartMS+*b.DurationMS)/total*laneWidth
 		for k := max(int(from), 0); k < slices && float64(k) <= to; k++ {
 			if at[k].took == nil {
 				at[k] = slice{map[string]float64{}, b.Step}
@@ -159,13 +182,13 @@ func timeBarOf(b *view.Bar, total float64) timeBar {
 		t.Class += " failed"
 	}
 	if total > 0 {
-		t.X, t.W = b.StartMS/total*laneWidth, max(b.DurationMS/total*laneWidth, 0.7)
+		t.X, t.W = *b.StartMS/total*laneWidth, max(*b.DurationMS/total*laneWidth, 0.7)
 	}
 	t.H = laneHeight
 	if b.Kind != view.BarModel {
 		t.Y, t.H = laneHeight/3, laneHeight/3
 	}
-	t.Title = strings.TrimSpace(b.Step + " " + b.Kind + " " + oneLine(b.What, 80) + " " + duration(&b.DurationMS))
+	t.Title = strings.TrimSpace(b.Step + " " + b.Kind + " " + oneLine(b.What, 80) + " " + duration(b.DurationMS))
 	if b.TTFTms != nil {
 		t.Title += ", first token " + duration(b.TTFTms)
 	}

@@ -71,3 +71,21 @@ func TestCalls_AreFilteredAndLeadToTheirPlaces(t *testing.T) {
 func rowsWith(p page) []page {
 	return p.all(func(n *html.Node) bool { return n.Data == "a" && strings.HasPrefix(attr(n, "id"), "c-") })
 }
+
+// Of an imported run whose file carries no times a page says that they are not known.
+func TestTime_OfAnImportWithoutTimesIsNotMadeUp(t *testing.T) {
+	_, o := importViewer(t)
+	h := web.New(o)
+	tookIn(t, h, uploaded{"train.jsonl", strings.Replace(chatLine, "]", `,{"role":"user","content":"And you?"},{"role":"assistant","content":"Well, too."}]`, 1)})
+	wantText(t, open(t, h, "/r/1/time"), "— in all", "model —", "Nobody knows when its steps were")
+	for _, path := range []string{"/", "/r/1", "/r/1/time", "/x/1", "/x/2", "/exchanges", "/stats", "/search?q=Well"} {
+		p := open(t, h, path)
+		text := p.text()
+		for _, made := range []string{"< 1 ms", "1.00 s", "Jan 0001", "0001-01-01"} {
+			if strings.Contains(text, made) {
+				t.Errorf("%s tells %q: %s", path, made, text)
+			}
+		}
+	}
+	wantText(t, open(t, h, "/"), "—")
+}

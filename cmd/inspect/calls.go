@@ -182,17 +182,17 @@ func (a *app) printCalls(list []view.Call) error {
 	t.right = []string{"bytes", "latency"}
 	for i := range list {
 		c := &list[i]
-		id, size, state, style := word(c.CallID), strconv.Itoa(c.ResultBytes), stateOf(c), ""
+		id, size, latency, state, style := word(c.CallID), strconv.Itoa(c.ResultBytes), a.took(c.LatencyMS), stateOf(c), ""
 		if a.terminal() {
 			id, size = shortID(c.CallID), sizeOf(c)
 		}
 		if c.Result == nil {
-			size = ""
+			size, latency = "", ""
 		}
 		if c.Bad() {
 			style = red
 		}
-		t.row(c.Step, id, visible(c.Name), visible(view.Head(c.Arguments, textCut(a))), visible(view.Head(textOf(c), textCut(a))), size, a.took(c.LatencyMS), p.style(state, style))
+		t.row(c.Step, id, visible(c.Name), visible(view.Head(c.Arguments, textCut(a))), visible(view.Head(textOf(c), textCut(a))), size, latency, p.style(state, style))
 	}
 	if a.terminal() {
 		t.dropEmpty("arguments", "result")

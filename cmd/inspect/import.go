@@ -225,7 +225,7 @@ func (im *importing) opened(path string) (files.File, error) {
 		return files.File{}, usageError{fmt.Errorf("%s is a folder: name the files in it", path)}
 	}
 	base := filepath.Base(path)
-	return files.File{Name: path, Base: strings.TrimSuffix(base, filepath.Ext(path)), ModTime: info.ModTime(), Reader: &watched{f, info.Size(), 0, im.bar, base}}, nil
+	return files.File{Name: path, Base: strings.TrimSuffix(base, filepath.Ext(path)), Reader: &watched{f, info.Size(), 0, im.bar, base}}, nil
 }
 
 // bad tells what was left out of a file.

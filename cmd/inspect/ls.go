@@ -243,7 +243,7 @@ func (a *app) runTable(rows []view.RunRow) *table {
 		if a.terminal() {
 			calls, errs = count(r.Counts.Calls), count(r.Counts.Errors)
 		}
-		t.row(p.style(r.Ref(), bold), p.sign(r), a.time(r.StartedAt), a.took(r.DurationMS), modelsOf(r), agents, strconv.Itoa(r.Counts.Steps),
+		t.row(p.style(r.Ref(), bold), p.sign(r), a.when(r.StartedAt), a.took(r.DurationMS), modelsOf(r), agents, strconv.Itoa(r.Counts.Steps),
 			calls, p.style(errs, red), in, out, a.runDollars(r), word(strings.Join(r.Tags, ",")), visible(r.Name))
 	}
 	return t
@@ -322,10 +322,13 @@ func compact(n int64) string {
 
 // took is a duration, in a pipe in milliseconds.
 func (a *app) took(ms *float64) string {
-	if ms != nil && !a.terminal() {
-		return millis(*ms)
+	switch {
+	case ms == nil:
+		return a.unknown()
+	case a.terminal():
+		return duration(ms)
 	}
-	return duration(ms)
+	return millis(*ms)
 }
 
 func (a *app) printRows(ctx context.Context, r transcript.Reader, rows []view.Row) error {
@@ -346,7 +349,7 @@ func (a *app) printRows(ctx context.Context, r transcript.Reader, rows []view.Ro
 		if model == "" {
 			model = r.Model
 		}
-		t.row(r.Ref(), a.time(r.StartedAt), string(r.Dialect), cut(visible(model), 28), p.outcome(r),
+		t.row(r.Ref(), a.when(r.StartedAt), string(r.Dialect), cut(visible(model), 28), p.outcome(r),
 			count(r.Calls), count(r.Results), in, out, a.exchangeDollars(r), a.took(r.Timing.DurationMS), visible(what(r)))
 	}
 	return t.print()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -28,11 +29,42 @@ func (a *app) printJSON(v any) error {
 
 // time is short for eyes and RFC 3339 for programs.
 func (a *app) time(t time.Time) string {
+	if t.IsZero() {
+		return a.unknown()
+	}
 	if a.terminal() {
 		return t.Local().Format("01-02 15:04:05")
 	}
 	return t.Local().Format(time.RFC3339)
 }
+
+// when writes a moment that may not be known.
+func (a *app) when(t *time.Time) string {
+	if t == nil {
+		return a.unknown()
+	}
+	return a.time(*t)
+}
+
+// moment is when in a line of facts.
+func (a *app) moment(t *time.Time) string {
+	if t == nil {
+		return "time not known"
+	}
+	return a.time(*t)
+}
+
+// unknown stands in a table for what nobody knows.
+func (a *app) unknown() string {
+	if a.terminal() {
+		return dash
+	}
+	return ""
+}
+
+const dash = "—"
+
+func orDash(s string) string { return cmp.Or(s, dash) }
 
 // visible makes control characters of a recorded text harmless and seen: it
 // must not move the cursor, colour the terminal or reorder the line.

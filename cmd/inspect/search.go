@@ -125,7 +125,7 @@ func (a *app) printHits(hits []view.Hit) error {
 		for i := range hits {
 			h := &hits[i]
 			before, match, after := snippet(h, 1<<20)
-			p.line("%s\t%s\t%s\t%s\t%s%s%s", h.Ref(), a.time(h.StartedAt), word(h.Model), hitWhat(h), before, p.mark(match), after)
+			p.line("%s\t%s\t%s\t%s\t%s%s%s", h.Ref(), a.when(h.StartedAt), word(h.Model), hitWhat(h), before, p.mark(match), after)
 		}
 		return p.failed
 	}
@@ -141,8 +141,8 @@ func (a *app) printHits(hits []view.Hit) error {
 		if h.IsError {
 			what = p.style(what, red)
 		}
-		before, match, after := snippet(h, max(p.columns-widths[0]-widths[1]-len(a.time(h.StartedAt))-6, 20))
-		p.line("%-*s  %s  %s  %s%s%s", widths[0], h.Ref(), p.style(a.time(h.StartedAt), dim), what, before, p.mark(match), after)
+		before, match, after := snippet(h, max(p.columns-widths[0]-widths[1]-len(a.when(h.StartedAt))-6, 20))
+		p.line("%-*s  %s  %s  %s%s%s", widths[0], h.Ref(), p.style(a.when(h.StartedAt), dim), what, before, p.mark(match), after)
 	}
 	return p.failed
 }

@@ -113,7 +113,7 @@ func (p *printer) heading(t *view.Transcript) {
 		parts = append(parts, word(*x.FinishReason))
 	}
 	p.line("%s  %s%s", p.style(x.Ref(), bold), p.style(strings.Join(parts, " · "), bold), p.foundCount(x.Lint))
-	facts := []string{p.time(x.StartedAt), duration(x.Timing.DurationMS)}
+	facts := []string{p.moment(x.StartedAt), duration(x.Timing.DurationMS)}
 	if x.Timing.TTFTms != nil {
 		facts = append(facts, "first token after "+duration(x.Timing.TTFTms))
 	}

@@ -129,7 +129,7 @@ func (p *runPrinter) runHeading() {
 	name := cut(visible(oneLine(r.Name)), p.room(len(r.Ref())+2))
 	p.line("%s  %s", head, p.style(name, bold))
 	p.line("     %s%s%s%s", p.style(join(facts), dim), errs, p.foundCount(p.judged()), p.statusWord())
-	facts = []string{p.time(r.StartedAt), duration(r.DurationMS)}
+	facts = []string{p.moment(r.StartedAt), duration(r.DurationMS)}
 	p.facts(5, append(append(facts, usage(r.Usage)...), runCost(&r.RunRow)))
 	marks := r.Tags
 	if r.Pinned {

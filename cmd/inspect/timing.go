@@ -22,7 +22,8 @@ and in all; how long tools took, which is the time from the end of an answer wit
 calls to the request with their results; and what nobody is known to have worked
 on, such as waiting for the user. Sub-agents stand where they began; when an agent
 waited for those that it started is told apart from tools and waiting. A retried
-step stands with all its attempts.
+step stands with all its attempts. What an imported file does not tell is unknown (—,
+in JSON null), and no sum holds it.
 
   ▒ until the first token   █ the answer   ▬ tools   ┄ sub-agents   · waiting
 
@@ -62,9 +63,17 @@ func (a *app) timing(ctx context.Context, ref string) error {
 		if b.Partial {
 			what += " (partial)"
 		}
-		t.row(b.Kind, b.Step, millis(b.StartMS), millis(b.DurationMS), ttft, what)
+		t.row(b.Kind, b.Step, known(b.StartMS), known(b.DurationMS), ttft, what)
 	}
 	return t.print()
+}
+
+// known is millis of what may not be known; nothing then.
+func known(ms *float64) string {
+	if ms == nil {
+		return ""
+	}
+	return millis(*ms)
 }
 
 // millis writes milliseconds for programs, to the microsecond.
@@ -74,12 +83,19 @@ func millis(ms float64) string {
 
 func (a *app) showWaterfall(w *view.Waterfall) error {
 	p := a.printer(false)
-	facts := []string{duration(&w.DurationMS), "model " + nonzero(w.ModelMS), "tools " + nonzero(w.ToolsMS)}
+	facts := []string{orDash(duration(w.DurationMS)), "model " + nonzero(w.ModelMS), "tools " + nonzero(w.ToolsMS)}
 	if w.SubMS > 0 {
-		facts = append(facts, "sub-agents "+nonzero(w.SubMS))
+		facts = append(facts, "sub-agents "+duration(&w.SubMS))
 	}
 	facts = append(facts, "waiting "+nonzero(w.WaitMS))
 	p.line("%s  %s", p.style(w.Run, bold), join(facts))
+	switch {
+	case w.StartedAt == nil:
+		p.dimly("nobody knows when its steps were, or how long they took: what it was imported from does not say")
+		return p.failed
+	case w.Untimed > 0:
+		p.dimly(fmt.Sprintf("nobody knows how long %d of these steps and waits for tools took: the sums leave them out", w.Untimed))
+	}
 	p.line("")
 	refs, what := 4, 8
 	for i := range w.Bars {
@@ -104,7 +120,7 @@ func (a *app) showWaterfall(w *view.Waterfall) error {
 		} else if b.Partial {
 			style = yellow
 		}
-		p.line("%-*s  %s  %s  %s  %s", refs, ref, p.style(pad(cut(name, what), what), style), padLeft(duration(&b.DurationMS), 9), p.style(padLeft(ttft, 8), dim), p.stretch(b, w.DurationMS, room))
+		p.line("%-*s  %s  %s  %s  %s", refs, ref, p.style(pad(cut(name, what), what), style), padLeft(orDash(duration(b.DurationMS)), 9), p.style(padLeft(ttft, 8), dim), p.stretch(b, w.DurationMS, room))
 	}
 	p.line("")
 	p.dimly("▒ until the first token (4th column)  █ answer  ▬ tools  ┄ sub-agents  · waiting")
@@ -128,20 +144,24 @@ func barName(b *view.Bar) string {
 	return name
 }
 
-func nonzero(ms float64) string {
-	if ms <= 0 {
+func nonzero(ms *float64) string {
+	if ms != nil && *ms <= 0 {
 		return "0"
 	}
-	return duration(&ms)
+	return orDash(duration(ms))
 }
 
 // stretch draws one stretch of time on a scale of so many columns.
-func (p *printer) stretch(b *view.Bar, total float64, room int) string {
-	if total <= 0 {
-		total = 1
+func (p *printer) stretch(b *view.Bar, whole *float64, room int) string {
+	if b.StartMS == nil || b.DurationMS == nil {
+		return ""
+	}
+	total := 1.0
+	if whole != nil && *whole > 0 {
+		total = *whole
 	}
 	column := func(ms float64) int { return min(room-1, max(0, int(ms/total*float64(room)))) }
-	start, end := column(b.StartMS), column(b.StartMS+b.DurationMS)
+	start, end := column(*b.StartMS), column(*b.StartMS+*b.DurationMS)
 	width := max(1, end-start)
 	lead := strings.Repeat(" ", start)
 	switch b.Kind {
@@ -154,7 +174,7 @@ func (p *printer) stretch(b *view.Bar, total float64, room int) string {
 	}
 	first := 0
 	if b.TTFTms != nil {
-		first = min(width-1, max(0, column(b.StartMS+*b.TTFTms)-start))
+		first = min(width-1, max(0, column(*b.StartMS+*b.TTFTms)-start))
 	}
 	style := green
 	if b.Failed {

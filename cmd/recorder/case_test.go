@@ -112,7 +112,7 @@ func (r *running) exchanges(n int) []*view.Exchange {
 			shown = append(shown, v)
 		}
 		if len(shown) >= n {
-			slices.SortFunc(shown, func(a, b *view.Exchange) int { return a.StartedAt.Compare(b.StartedAt) })
+			slices.SortFunc(shown, func(a, b *view.Exchange) int { return a.StartedAt.Compare(*b.StartedAt) })
 			return shown
 		}
 		time.Sleep(5 * time.Millisecond)

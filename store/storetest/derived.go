@@ -62,7 +62,7 @@ func putDerived(t *testing.T, s transcript.Store) {
 		return transcript.CallRow{Exchange: asked.ID, Key: transcript.Key{key}, At: at, CallID: "id", Name: "name"}
 	}
 	result := func(at string) transcript.ResultRow {
-		return transcript.ResultRow{Exchange: was.ID, At: at, By: "id", LatencyMS: 1.5}
+		return transcript.ResultRow{Exchange: was.ID, At: at, By: "id", LatencyMS: latency(1.5)}
 	}
 	with := func(c transcript.CallRow, r ...transcript.ResultRow) transcript.CallRow { c.Results = r; return c }
 	update(t, s, func(tx transcript.Tx) error {

@@ -146,8 +146,8 @@ func calls(t *testing.T, s transcript.Store) {
 		return transcript.CallRow{Exchange: exchange, Key: transcript.Key{key}, At: at, CallID: "call_0", Name: "search"}
 	}
 	first, second, side := row(id(1), 3, "/choices/0/message/tool_calls/10"), row(id(1), 4, "/choices/0/message/tool_calls/9"), row(id(2), 3, "/x")
-	answer := transcript.ResultRow{Exchange: id(2), At: "/messages/5", By: "id", LatencyMS: 12.25}
-	again := transcript.ResultRow{Exchange: id(3), At: "/messages/4", By: "position", LatencyMS: 0, IsError: true}
+	answer := transcript.ResultRow{Exchange: id(2), At: "/messages/5", By: "id", LatencyMS: latency(12.25)}
+	again := transcript.ResultRow{Exchange: id(3), At: "/messages/4", By: "position", IsError: true}
 	put(t, s, plain(1), plain(3), plain(2)) // numbers count, not ids
 	update(t, s, func(tx transcript.Tx) error {
 		for _, c := range []transcript.CallRow{first, second, side} {

@@ -76,6 +76,8 @@ func Run(t *testing.T, open func(t *testing.T) transcript.Store) {
 var base = time.Date(2026, 3, 4, 5, 6, 7, 891011, time.UTC)
 
 // id makes a UUID of version 7 that sorts by n.
+func latency(ms float64) *float64 { return &ms }
+
 func id(n int) string { return fmt.Sprintf("0196b0aa-%04x-7000-8000-00000000%04x", n, n) }
 
 // node makes a node that is not zero.

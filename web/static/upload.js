@@ -62,7 +62,6 @@ async function send(files) {
     body.append("form", from.get("form"));
     body.append("format", from.get("format"));
     for (const file of files) {
-      body.append("modified", String(file.lastModified));
       body.append("file", file);
     }
     request.upload.onprogress = (e) => {

@@ -195,7 +195,7 @@ func TestMigrate_SurvivesKill(t *testing.T) {
 // they did not know is unknown, and what was recorded stays.
 func TestMigrate_InventedTimesAreUnknown(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "retake.db")
-	if err := os.WriteFile(path, oldFile(t, 16, 1, 4), 0o600); err != nil {
+	if err := os.WriteFile(path, oldFile(t, 17, 1, 4), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := sql.Open("sqlite3", path)

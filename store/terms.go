@@ -170,10 +170,15 @@ func spread(list []term, n int) []term {
 // cellTerms collects which terms are in which cell, as term<<32 | cell.
 type cellTerms struct {
 	list  []uint64
-	spare []uint64 // to sort with
-	cell  uint32   // the one that is being filled
-	fill  int      // bytes in it
+	spare []uint64              // to sort with
+	cell  uint32                // the one that is being filled
+	fill  int                   // bytes in it
+	last  [1 << lastBits]uint64 // complements
 }
+
+// lastBits: half of the terms of a cell are in it already. Most of those are seen
+// at once by looking for them among the last ones, and need not be sorted out.
+const lastBits = 11
 
 // keptTerms is how many terms there is room for from one indexing to the next.
 const keptTerms = 128 << 10
@@ -185,7 +190,8 @@ func (w *writer) cellTerms(bytes int) *cellTerms {
 	if c == nil {
 		c = &cellTerms{}
 	}
-	*c = cellTerms{list: slices.Grow(c.list[:0], bytes+bytes/8), spare: c.spare}
+	c.list, c.cell, c.fill = slices.Grow(c.list[:0], bytes*5/8), 0, 0
+	clear(c.last[:])
 	return c
 }
 
@@ -244,14 +250,22 @@ func (c *cellTerms) end() uint32 {
 	return c.cell
 }
 
-func (c *cellTerms) addStretches(text string) {
-	eachStretch(text, func(t term) { c.list = append(c.list, uint64(t)<<32|uint64(c.cell)) })
+// add adds a term to the cell, unless it is one of the last ones.
+func (c *cellTerms) add(t term) {
+	v := uint64(t)<<32 | uint64(c.cell)
+	last := &c.last[uint32(t)*0x9e3779b1>>(32-lastBits)]
+	if *last != ^v { // 0 is none
+		*last = ^v
+		c.list = append(c.list, v)
+	}
 }
+
+func (c *cellTerms) addStretches(text string) { eachStretch(text, c.add) }
 
 // addWords adds the words of a folded text to the cell.
 func (c *cellTerms) addWords(text string) {
 	for word := range strings.FieldsFuncSeq(text, notOfWord) {
-		c.list = append(c.list, uint64(wordTerm(word))<<32|uint64(c.cell))
+		c.add(wordTerm(word))
 	}
 }
 

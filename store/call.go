@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -40,14 +39,15 @@ func (r *reader) Calls(ctx context.Context, exchanges []string) ([]transcript.Ca
 // callGroup is of how many exchanges the calls are read at once.
 const callGroup = 128
 
-const selectCalls = `SELECT c.exchange, c.id, c.at, c.key, c.call_id, c.name, r.exchange, r.at, r.found_by, r.latency, r.is_error
-	FROM call c LEFT JOIN result r ON r.call = c.id WHERE c.exchange `
+const selectCalls = `SELECT e.id, c.call, c.at, c.key, c.call_id, c.name,
+		(SELECT id FROM exchange WHERE n = r.other), r.at, r.found_by, r.latency, r.is_error
+	FROM exchange e CROSS JOIN pair c ON c.n = e.n AND c.kind = 0 LEFT JOIN pair r ON r.n = c.n AND r.kind = 1 AND r.call = c.call WHERE e.id `
 
-// callsOfOne finds the calls in the order of the index, which is the right one:
+// callsOfOne finds the calls in the order of the table, which is the right one:
 // to have it sorted costs several times what it costs to read them.
 const callsOfOne = selectCalls + "= ?"
 
-var callsOfGroup = selectCalls + "IN (?" + strings.Repeat(", ?", callGroup-1) + ") ORDER BY c.id, r.exchange, r.at"
+var callsOfGroup = selectCalls + "IN (?" + strings.Repeat(", ?", callGroup-1) + ") ORDER BY c.call, r.other, r.at"
 
 // callsOf reads the calls of at most callGroup exchanges, in the order in which
 // they were stored.
@@ -88,36 +88,44 @@ func (r *reader) callsOf(ctx context.Context, exchanges []string) ([]transcript.
 		}
 		return nil
 	})
-	for i := 0; i < len(calls) && err == nil; i++ {
-		err = r.inOrder(ctx, calls[i].Results)
-	}
 	return calls, err
 }
 
-// inOrder sorts the results of a call by the numbers of their exchanges. Few
-// calls have more than one, so that is cheaper than to have all of them sorted
-// when they are read.
-func (r *reader) inOrder(ctx context.Context, results []transcript.ResultRow) error {
-	if len(results) < 2 {
-		return nil
+// callBits is how many bits of a call's id tell its place among the calls of its
+// answer; those above are the number of the exchange.
+const callBits = 24
+
+var errManyCalls = errors.New("an answer holds more calls than can be told apart")
+
+// nextCall gives the id of a further call of an exchange.
+func (t *tx) nextCall(exchange string) (int64, error) {
+	n, err := t.number(exchange)
+	if err != nil {
+		return 0, err
 	}
-	numbers := map[string]int64{}
-	for i := range results {
-		id := results[i].Exchange
-		if _, ok := numbers[id]; ok {
-			continue
+	last, known := t.w.open.last(exchange)
+	if !known && (exchange != t.latest || t.w.open.knows(exchange)) {
+		if err := t.st.numbers("SELECT call FROM pair WHERE n = ? AND kind = 0 ORDER BY call DESC LIMIT 1", []any{n}, func(id int64) { last = id }); err != nil {
+			return 0, err
 		}
-		var n int64 // stays 0 if the exchange was removed
-		err := r.st.row(ctx, "SELECT n FROM exchange WHERE id = ?", []any{packID(id)}, &n)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return err
-		}
-		numbers[id] = n
 	}
-	slices.SortStableFunc(results, func(a, b transcript.ResultRow) int {
-		return cmp.Or(cmp.Compare(numbers[a.Exchange], numbers[b.Exchange]), cmp.Compare(a.At, b.At))
-	})
-	return nil
+	if next := max(last+1, n<<callBits); next>>callBits == n {
+		return next, nil
+	}
+	return 0, errManyCalls
+}
+
+// number gives the number of a stored exchange; ErrNotFound if there is none.
+func (t *tx) number(exchange string) (int64, error) {
+	if n, ok := t.stored[exchange]; ok {
+		return n, nil
+	}
+	n, known := int64(0), false
+	err := t.st.numbers("SELECT n FROM exchange WHERE id = ?", []any{packID(exchange)}, func(found int64) { n, known = found, true })
+	if err == nil && !known {
+		err = fmt.Errorf("exchange %s: %w", exchange, transcript.ErrNotFound)
+	}
+	return n, err
 }
 
 // PutCall stores one call of an answer, and the results that it holds.
@@ -125,9 +133,11 @@ func (t *tx) PutCall(c transcript.CallRow) error {
 	if err := t.open(); err != nil {
 		return err
 	}
-	var id int64
-	err := t.st.numbers("INSERT INTO call (exchange, at, key, call_id, name) VALUES (?, ?, ?, ?, ?) RETURNING id",
-		[]any{idOrEmpty(c.Exchange), c.At, c.Key[:], c.CallID, c.Name}, func(n int64) { id = n })
+	id, err := t.nextCall(c.Exchange)
+	if err == nil {
+		err = t.st.run("INSERT INTO pair (n, kind, call, other, at, key, call_id, name) VALUES (?, 0, ?, 0, ?, ?, ?, ?)",
+			id>>callBits, id, c.At, c.Key[:], c.CallID, c.Name)
+	}
 	if err != nil {
 		return fmt.Errorf("store call: %w", err)
 	}
@@ -148,11 +158,11 @@ func (t *tx) PutResult(exchange, at string, r transcript.ResultRow) error {
 	if err := t.open(); err != nil {
 		return err
 	}
-	const insert = "INSERT OR REPLACE INTO result (call, exchange, at, found_by, latency, is_error) VALUES (?, ?, ?, ?, ?, ?)"
 	id, known := t.w.open.id(exchange, at)
 	t.w.open.drop(exchange)
 	if !known {
-		err := t.st.numbers("SELECT id FROM call WHERE exchange = ? AND at = ? LIMIT 1", []any{idOrEmpty(exchange), at}, func(n int64) { id, known = n, true })
+		const query = "SELECT call FROM pair WHERE n = (SELECT n FROM exchange WHERE id = ?) AND kind = 0 AND at = ? LIMIT 1"
+		err := t.st.numbers(query, []any{packID(exchange), at}, func(n int64) { id, known = n, true })
 		if err == nil && !known {
 			err = transcript.ErrNotFound
 		}
@@ -160,7 +170,12 @@ func (t *tx) PutResult(exchange, at string, r transcript.ResultRow) error {
 			return fmt.Errorf("call %s of exchange %s: %w", at, exchange, err)
 		}
 	}
-	err := t.st.run(insert, id, idOrEmpty(r.Exchange), r.At, r.By, r.LatencyMS, r.IsError)
+	by, err := t.number(r.Exchange)
+	if err == nil {
+		err = t.st.run(`INSERT OR REPLACE INTO pair (n, kind, call, other, at, found_by, latency, is_error)
+			VALUES (?1, 1, ?2, ?3, ?4, ?5, ?6, ?7), (?3, 2, ?2, 0, ?4, NULL, NULL, NULL)`,
+			id>>callBits, id, by, r.At, r.By, r.LatencyMS, r.IsError)
+	}
 	if err != nil {
 		return fmt.Errorf("store result: %w", err)
 	}

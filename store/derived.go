@@ -129,9 +129,13 @@ func sameCall(a, b transcript.CallRow) bool {
 // deleteCalls deletes the calls of an answer with their results.
 func (t *tx) deleteCalls(exchange string) error {
 	t.w.open.drop(exchange)
+	n, err := t.number(exchange)
+	if err != nil {
+		return err
+	}
 	type found struct{ id, key int64 }
 	var list []found
-	err := t.st.rows(context.Background(), "SELECT id, key FROM call WHERE exchange = ?", []any{idOrEmpty(exchange)}, func(row *sql.Rows) error {
+	err = t.st.rows(context.Background(), "SELECT call, key FROM pair WHERE n = ? AND kind = 0", []any{n}, func(row *sql.Rows) error {
 		var id int64
 		var key []byte
 		err := row.Scan(&id, &key)
@@ -145,16 +149,16 @@ func (t *tx) deleteCalls(exchange string) error {
 		if err := t.removeLookup(c.key, c.id); err != nil {
 			return err
 		}
-		if _, err := t.st.exec("DELETE FROM result WHERE call = ?", c.id); err != nil {
-			return err
-		}
 	}
-	_, err = t.st.exec("DELETE FROM call WHERE exchange = ?", idOrEmpty(exchange))
-	return err
+	return t.deletePairs(inJSON([]int64{n}), deleteBroughtFor, "DELETE FROM pair WHERE kind IN (0, 1) AND n IN "+gone)
 }
 
 func (t *tx) replaceBrought(exchange string, brought []transcript.CallRow) error {
-	if _, err := t.st.exec("DELETE FROM result WHERE exchange = ?", idOrEmpty(exchange)); err != nil {
+	n, err := t.number(exchange)
+	if err == nil {
+		err = t.deletePairs(inJSON([]int64{n}), deleteResultsBy, "DELETE FROM pair WHERE kind = 2 AND n IN "+gone)
+	}
+	if err != nil {
 		return err
 	}
 	for _, c := range brought {
@@ -170,11 +174,14 @@ func (t *tx) replaceBrought(exchange string, brought []transcript.CallRow) error
 
 // Brought lists the results that the request of that exchange brought.
 func (r *reader) Brought(ctx context.Context, exchange string) ([]transcript.CallRow, error) {
-	const query = `SELECT c.id, c.exchange, c.at, c.key, c.call_id, c.name, r.at, r.found_by, r.latency, r.is_error
-		FROM result r JOIN call c ON c.id = r.call WHERE r.exchange = ? ORDER BY c.id, r.at`
+	const query = `SELECT c.call, (SELECT id FROM exchange WHERE n = c.n), c.at, c.key, c.call_id, c.name, r.at, r.found_by, r.latency, r.is_error
+		FROM exchange e CROSS JOIN pair b ON b.n = e.n AND b.kind = 2
+		CROSS JOIN pair c ON c.n = b.call >> 24 AND c.kind = 0 AND c.call = b.call
+		CROSS JOIN pair r ON r.n = c.n AND r.kind = 1 AND r.call = c.call AND r.other = b.n AND r.at = b.at
+		WHERE e.id = ? ORDER BY c.call, r.at`
 	var calls []transcript.CallRow
 	var last int64
-	err := r.st.rows(ctx, query, []any{idOrEmpty(exchange)}, func(row *sql.Rows) error {
+	err := r.st.rows(ctx, query, []any{packID(exchange)}, func(row *sql.Rows) error {
 		var id int64
 		var asked any
 		var key []byte

@@ -64,6 +64,13 @@ func Versions() int {
 // newLookups is the version that first had lookup_new.
 const newLookups = 10
 
+// callsBefore gives calls the tables and the ids that they had.
+const callsBefore = `CREATE TEMP TABLE renamed AS SELECT call, row_number() OVER (ORDER BY call) AS id FROM new.pair WHERE kind = 0;
+	INSERT INTO main.call SELECT m.id, e.id, p.at, p.key, p.call_id, p.name FROM new.pair p JOIN renamed m USING (call) JOIN new.exchange e ON e.n = p.n WHERE p.kind = 0;
+	INSERT INTO main.result SELECT m.id, e.id, p.at, p.found_by, p.latency, p.is_error FROM new.pair p JOIN renamed m USING (call) JOIN new.exchange e ON e.n = p.other WHERE p.kind = 1;
+	UPDATE main.lookup_recent SET target = (SELECT id FROM renamed WHERE call = target) WHERE target IN (SELECT call FROM renamed);
+	UPDATE main.lookup SET target = (SELECT id FROM renamed WHERE call = target) WHERE target IN (SELECT call FROM renamed)`
+
 // MakeOld makes a file as that version would have written it: with the rows of
 // the file at from, and of them the columns that there were.
 func MakeOld(ctx context.Context, path, from string, version int) error {
@@ -97,6 +104,12 @@ func MakeOld(ctx context.Context, path, from string, version int) error {
 		}
 		if version < newLookups {
 			copies = append(copies, "INSERT INTO main.lookup_recent SELECT * FROM new.lookup_new; UPDATE main.state SET lookups = (SELECT count(*) FROM main.lookup_recent)")
+		}
+		if version < pairVersion {
+			copies = append(copies, callsBefore)
+			if version >= newLookups {
+				copies = append(copies, "UPDATE main.lookup_new SET target = (SELECT id FROM renamed WHERE call = target) WHERE target IN (SELECT call FROM renamed)")
+			}
 		}
 		_, err = conn.ExecContext(ctx, strings.Join(copies, ";"))
 		return err

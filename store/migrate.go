@@ -26,6 +26,7 @@ type migration struct {
 	version int
 	name    string
 	sql     string
+	rest    func(context.Context, *sql.Conn) error // what SQL cannot do; may be nil
 }
 
 // allMigrations lists the embedded files NNN_name.sql in order.
@@ -46,7 +47,11 @@ func allMigrations() ([]migration, error) {
 		if err != nil || version != i+1 {
 			return nil, fmt.Errorf("read migration %s: want number %d", base, i+1)
 		}
-		all = append(all, migration{version, base, string(text)})
+		m := migration{version: version, name: base, sql: string(text)}
+		if version == pairVersion {
+			m.rest = moveCalls
+		}
+		all = append(all, m)
 	}
 	return all, nil
 }
@@ -104,6 +109,11 @@ func step(ctx context.Context, conn *sql.Conn, m migration) error {
 		}
 		if _, err := conn.ExecContext(ctx, m.sql); err != nil {
 			return err
+		}
+		if m.rest != nil {
+			if err := m.rest(ctx, conn); err != nil {
+				return err
+			}
 		}
 		_, err = conn.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", m.version, applicationID))
 		return err

@@ -48,14 +48,14 @@ func TestMigrate_StepByStep(t *testing.T) {
 		}
 		return version, err
 	}
-	broken := append(all[:len(all):len(all)], migration{next, "broken", "-- why\nCREATE TABLE extra (a); INSERT INTO nowhere VALUES (1);"})
+	broken := append(all[:len(all):len(all)], migration{version: next, name: "broken", sql: "-- why\nCREATE TABLE extra (a); INSERT INTO nowhere VALUES (1);"})
 	if version, err := run(broken); err == nil || version != len(all) {
 		t.Errorf("broken: version %d, %v", version, err)
 	}
 	if n, err := db.Number(context.Background(), "SELECT count(*) FROM sqlite_schema WHERE name = 'extra'"); n != 0 || err != nil {
 		t.Errorf("half of a migration is there: %d, %v", n, err)
 	}
-	good := append(all[:len(all):len(all)], migration{next, "good", "-- why\nCREATE TABLE extra (a); INSERT INTO extra VALUES (7);"})
+	good := append(all[:len(all):len(all)], migration{version: next, name: "good", sql: "-- why\nCREATE TABLE extra (a); INSERT INTO extra VALUES (7);"})
 	for range 2 {
 		if version, err := run(good); err != nil || version != next {
 			t.Errorf("good: version %d, %v", version, err)

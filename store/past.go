@@ -147,7 +147,7 @@ func (p *past) Callers(k transcript.Key, limit int) ([]*transcript.Exchange, err
 	seen := map[string]bool{}
 	err := p.lookup.walk(p.lookup.key(findCall, k[:]), noBound, limit, func(call int64) (bool, error) {
 		found, err := p.exchanges(context.Background(),
-			selectListed+"WHERE e.id = (SELECT exchange FROM call WHERE id = ? AND key = ?)", call, k[:])
+			selectListed+"WHERE e.n = (SELECT n FROM pair WHERE n = ?1 AND kind = 0 AND call = ?2 AND key = ?3)", call>>callBits, call, k[:])
 		if err == nil && len(found) == 1 && found[0].N < p.before && !seen[found[0].ID] {
 			seen[found[0].ID] = true
 			list = append(list, found[0])

@@ -42,10 +42,10 @@ func (t *tx) removeExchanges(numbers []int64) (removed int64, err error) {
 	if err := errors.Join(t.forgetExchanges(list), t.dropTextsOf(numbers), t.removeTakeSteps(list)); err != nil {
 		return 0, err
 	}
+	if err := t.deletePairs(list, deleteResultsBy, deleteBroughtFor, "DELETE FROM pair WHERE n IN "+gone); err != nil {
+		return 0, err
+	}
 	for _, s := range []struct{ query, list string }{
-		{"DELETE FROM result WHERE call IN (SELECT id FROM call WHERE exchange IN " + goneIDs + ")", list},
-		{"DELETE FROM result WHERE exchange IN " + goneIDs, list},
-		{"DELETE FROM call WHERE exchange IN " + goneIDs, list},
 		{"DELETE FROM exchange WHERE n IN " + gone, list},
 		{"DELETE FROM agent WHERE n IN " + gone + " AND NOT EXISTS (SELECT 1 FROM exchange WHERE agent = agent.id)", agents},
 		{"DELETE FROM run WHERE n IN " + gone + " AND NOT EXISTS (SELECT 1 FROM exchange WHERE run = run.id)", runs}, // with all its agents
@@ -55,6 +55,22 @@ func (t *tx) removeExchanges(numbers []int64) (removed int64, err error) {
 		}
 	}
 	return removed, nil
+}
+
+// What the other exchange of a result has of it. Of a damaged exchange some may be
+// left; nothing is found by it.
+const (
+	deleteResultsBy  = "DELETE FROM pair WHERE (n, kind, call, other, at) IN (SELECT call >> 24, 1, call, n, at FROM pair WHERE kind = 2 AND n IN " + gone + ")"
+	deleteBroughtFor = "DELETE FROM pair WHERE (n, kind, call, other, at) IN (SELECT other, 2, call, 0, at FROM pair WHERE kind = 1 AND n IN " + gone + ")"
+)
+
+func (t *tx) deletePairs(list string, queries ...string) error {
+	for _, query := range queries {
+		if _, err := t.st.exec(query, list); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // membersOf gives the numbers of the runs and agents that exchanges are of.
@@ -92,7 +108,7 @@ func (t *tx) forgetExchanges(list string) error {
 	if err != nil {
 		return err
 	}
-	err = t.st.rows(context.Background(), "SELECT id, key FROM call WHERE exchange IN "+goneIDs, []any{list}, func(row *sql.Rows) error {
+	err = t.st.rows(context.Background(), "SELECT call, key FROM pair WHERE kind = 0 AND n IN "+gone, []any{list}, func(row *sql.Rows) error {
 		var id int64
 		var key sql.RawBytes
 		err := row.Scan(&id, &key)
@@ -189,26 +205,11 @@ func (p *pruning) goneLookups() ([]goneLookup, error) {
 	return list, err
 }
 
-// removeGone deletes lookups, but for those of calls whose ids were given out again.
+// removeGone deletes lookups.
 func (t *tx) removeGone(batch []goneLookup) error {
-	var calls []int64
-	for _, g := range batch {
-		if g.kind == findCall {
-			calls = append(calls, g.target)
-		}
-	}
-	taken := map[int64]bool{}
-	if len(calls) > 0 {
-		err := t.st.numbers("SELECT id FROM call WHERE id IN "+gone, []any{inJSON(calls)}, func(id int64) { taken[id] = true })
-		if err != nil {
-			return err
-		}
-	}
-	var lookups [][2]int64
-	for _, g := range batch {
-		if g.kind != findCall || !taken[g.target] {
-			lookups = append(lookups, [2]int64{g.key, g.target})
-		}
+	lookups := make([][2]int64, len(batch))
+	for i, g := range batch {
+		lookups[i] = [2]int64{g.key, g.target}
 	}
 	return t.removeLookups(lookups)
 }

@@ -100,8 +100,10 @@ func tidy(t *testing.T, db *store.DB) {
 	t.Helper()
 	wholeFile(t, db)
 	for what, query := range map[string]string{
-		"calls":    "SELECT count(*) FROM call WHERE exchange NOT IN (SELECT id FROM exchange)",
-		"results":  "SELECT count(*) FROM result WHERE exchange NOT IN (SELECT id FROM exchange) OR call NOT IN (SELECT id FROM call)",
+		"calls": "SELECT count(*) FROM pair WHERE n NOT IN (SELECT n FROM exchange)",
+		"results": `SELECT count(*) FROM pair p WHERE kind = 1 AND NOT EXISTS (SELECT 1 FROM pair o WHERE (o.n, o.kind, o.call, o.other, o.at) = (p.other, 2, p.call, 0, p.at))
+			OR kind = 2 AND NOT EXISTS (SELECT 1 FROM pair o WHERE (o.n, o.kind, o.call, o.other, o.at) = (p.call >> 24, 1, p.call, p.n, p.at))
+			OR kind = 1 AND NOT EXISTS (SELECT 1 FROM pair c WHERE (c.n, c.kind, c.call) = (p.n, 0, p.call))`,
 		"takes":    "SELECT count(*) FROM take_step WHERE exchange NOT IN (SELECT id FROM exchange) OR take NOT IN (SELECT n FROM take)",
 		"runs":     "SELECT count(*) FROM run WHERE id NOT IN (SELECT run FROM exchange WHERE run IS NOT NULL)",
 		"agents":   "SELECT count(*) FROM agent WHERE id NOT IN (SELECT agent FROM exchange WHERE agent IS NOT NULL)",
@@ -182,7 +184,7 @@ func TestPrune_Everything(t *testing.T) {
 	}
 	prune(t, db, store.Selection{Before: time.Unix(1<<32, 0)})
 	tidy(t, db)
-	for _, table := range []string{"exchange", "call", "result", "take", "run", "agent", "run_key", "clue", "model", "body", "piece_pack", "whole_pack", "lookup", "lookup_recent", "lookup_new"} {
+	for _, table := range []string{"exchange", "pair", "take", "run", "agent", "run_key", "clue", "model", "body", "piece_pack", "whole_pack", "lookup", "lookup_recent", "lookup_new"} {
 		if n := number(t, db, "SELECT count(*) FROM "+table); n != 0 {
 			t.Errorf("%d rows of %s are left", n, table)
 		}

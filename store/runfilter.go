@@ -44,7 +44,9 @@ func exchangesOf(f *transcript.RunFilter) []runCondition {
 		add("x.outcome = ? AND x.outcome <> 'ok'", string(f.Outcome)) // the second half names the partial index
 	}
 	if f.Tool != "" {
-		list = append(list, runCondition{sql: "instr(lower(c.name), lower(?))" + strings.Replace(isNoTake, "x.id", "c.exchange", 1), args: []any{f.Tool}, call: true})
+		list = append(list, runCondition{
+			sql:  "c.kind = 0 AND instr(lower(c.name), lower(?))" + strings.Replace(isNoTake, "x.id", "(SELECT id FROM exchange WHERE n = c.n)", 1),
+			args: []any{f.Tool}, call: true})
 	}
 	return list
 }
@@ -55,8 +57,8 @@ func exchangesOf(f *transcript.RunFilter) []runCondition {
 func (r *reader) ofRun(ctx context.Context, c *runCondition, all bool) (string, error) {
 	from, listed, walked := "exchange x", "exchange x", "exchange x INDEXED BY exchange_run"
 	if c.call {
-		from, listed = "call c", "call c CROSS JOIN exchange x ON x.id = c.exchange"
-		walked += " CROSS JOIN call c ON c.exchange = x.id"
+		from, listed = "pair c", "pair c CROSS JOIN exchange x ON x.n = c.n"
+		walked += " CROSS JOIN pair c ON c.n = x.n"
 	}
 	n := 0
 	if !all && !c.most {

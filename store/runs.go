@@ -196,9 +196,9 @@ const triedAgain = `(e.agent IS NOT NULL AND EXISTS (SELECT 1 FROM exchange l WH
 // that were asked for again, without a result.
 func (s *runSums) calls() error {
 	var results, errors, dropped int
-	return s.each(`SELECT e.run, sum(EXISTS (SELECT 1 FROM result r WHERE r.call = c.id)), sum(EXISTS (SELECT 1 FROM result r WHERE r.call = c.id AND r.is_error)),
-		sum(iif(EXISTS (SELECT 1 FROM result r WHERE r.call = c.id), 0, `+triedAgain+`))
-		FROM exchange e CROSS JOIN call c ON c.exchange = e.id WHERE `+ofRuns+` AND e.calls > 0 AND `+noTake+` GROUP BY e.run`,
+	return s.each(`SELECT e.run, sum(EXISTS (SELECT 1 FROM pair r WHERE r.n = c.n AND r.kind = 1 AND r.call = c.call)), sum(EXISTS (SELECT 1 FROM pair r WHERE r.n = c.n AND r.kind = 1 AND r.call = c.call AND r.is_error)),
+		sum(iif(EXISTS (SELECT 1 FROM pair r WHERE r.n = c.n AND r.kind = 1 AND r.call = c.call), 0, `+triedAgain+`))
+		FROM exchange e CROSS JOIN pair c ON c.n = e.n AND c.kind = 0 WHERE `+ofRuns+` AND e.calls > 0 AND `+noTake+` GROUP BY e.run`,
 		func() []any { return []any{&results, &errors, &dropped} },
 		func(sum *transcript.RunSum) {
 			sum.Results, sum.Errors, sum.Calls = results, errors, max(0, sum.Calls-dropped)

@@ -23,7 +23,7 @@ func (s *runSums) timelines() error {
 		return err
 	}
 	if err := s.slices(string(text), `SELECT e.run, `+sliceOf("e.started")+` AS part, max(`+sliceOf("e.started + e.duration")+`), count(*),
-		sum(e.outcome NOT IN ('ok', 'in_progress') OR e.calls > 0 AND EXISTS (SELECT 1 FROM call c JOIN result r ON r.call = c.id WHERE c.exchange = e.id AND r.is_error)), 0
+		sum(e.outcome NOT IN ('ok', 'in_progress') OR e.calls > 0 AND EXISTS (SELECT 1 FROM pair r WHERE r.n = e.n AND r.kind = 1 AND r.is_error)), 0
 		FROM `+ofSpans+` JOIN exchange e ON e.run = r.id WHERE e.started IS NOT NULL AND NOT e.side AND `+noTake+` GROUP BY e.run, part`); err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func (g *gaps) exchange(e *transcript.Exchange) ([]gap, error) {
 	for _, k := range g.lookup.ofExchange(e) {
 		list = append(list, gap{k.key, e.N, "not found by " + unfound[k.kind]})
 	}
-	err := g.r.st.rows(g.ctx, "SELECT id, key FROM call WHERE exchange = ?", []any{packID(e.ID)}, func(row *sql.Rows) error {
+	err := g.r.st.rows(g.ctx, "SELECT call, key FROM pair WHERE n = ? AND kind = 0", []any{e.N}, func(row *sql.Rows) error {
 		var id int64
 		var key []byte
 		err := row.Scan(&id, &key)

@@ -32,7 +32,7 @@ func TestVerify_FindsDamage(t *testing.T) {
 		"lookups lost":   {"DELETE FROM lookup_new", []string{"lookup"}, "not found by"},
 		"lookup changed": {"UPDATE lookup_new SET target = target + 1 WHERE key = (SELECT min(key) FROM lookup_new)", []string{"lookup"}, "not found by"},
 		"lookups gone":   {"DROP TABLE lookup", []string{"lookup"}, "no such table"},
-		"index":          {"PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name = 'call_exchange'; PRAGMA writable_schema = OFF", []string{"database"}, ""},
+		"index":          {"PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name = 'exchange_parent'; PRAGMA writable_schema = OFF", []string{"database"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "retake.db")

@@ -203,6 +203,7 @@ func BenchmarkMany(b *testing.B) {
 	rare := m.words[17] + " " + m.words[18]
 	for _, args := range [][]string{
 		{"ls"}, {"ls", "--json"}, {"ls", "--model", "mini"}, {"ls", "--outcome", "http_error"}, {"ls", "--model", "rare"}, {"ls", "--dialect", "messages"},
+		{"ls", "tool:bash"}, {"ls", "tool:never"}, {"ls", "since:2025-09-01"},
 		{"show", "x:last"}, {"show", "x:last~1000"}, {"show", "x500000"}, {"show", "019600"}, {"show", "ffff-7000-8000"},
 		{"search", rare},
 		{"search", m.words[17], "model:mini"},

@@ -40,6 +40,10 @@ func Compare(before, now []Item) []Provenance {
 func itemKeys(items []Item) []Key {
 	keys := make([]Key, len(items))
 	for i := range items {
+		if c := items[i].Cut; c != nil {
+			keys[i] = c.Key
+			continue
+		}
 		keys[i] = KeyOf(&items[i])
 	}
 	return keys
@@ -48,6 +52,7 @@ func itemKeys(items []Item) []Key {
 type comparison struct {
 	before, now []Item
 	list        []Provenance
+	loose       map[*Item]Key // of calls
 }
 
 // differ tells of before[i:iEnd] and now[k:kEnd], which have nothing in common:
@@ -56,7 +61,7 @@ func (c *comparison) differ(i, iEnd, k, kEnd int) {
 	for k < kEnd {
 		was := -1
 		for n := i; n < min(iEnd, i+mostCompared) && was < 0; n++ {
-			if replaces(&c.before[n], &c.now[k]) {
+			if c.replaces(&c.before[n], &c.now[k]) {
 				was = n
 			}
 		}
@@ -78,17 +83,29 @@ func (c *comparison) differ(i, iEnd, k, kEnd int) {
 
 // replaces tells whether an item can be another version of one: of the same
 // kind and role, and of the same call.
-func replaces(was, now *Item) bool {
+func (c *comparison) replaces(was, now *Item) bool {
 	if was.Kind != now.Kind || was.Role != now.Role && was.Kind != ToolResult {
 		return false
 	}
 	switch was.Kind {
 	case ToolCall, ToolDefinition:
-		return was.Name == now.Name && (was.CallID == now.CallID || was.Kind == ToolCall && LooseKeyOf(was) == LooseKeyOf(now))
+		return was.Name == now.Name && (was.CallID == now.CallID || was.Kind == ToolCall && c.looseKey(was) == c.looseKey(now))
 	case ToolResult:
 		return was.CallID == now.CallID
 	}
 	return true
+}
+
+func (c *comparison) looseKey(it *Item) Key {
+	key, ok := c.loose[it]
+	if !ok {
+		if c.loose == nil {
+			c.loose = map[*Item]Key{}
+		}
+		key = LooseKeyOf(it)
+		c.loose[it] = key
+	}
+	return key
 }
 
 // mostCompared bounds how many items are looked at for the one that another replaces.

@@ -39,6 +39,16 @@ type Item struct {
 	ItemID string `json:"item_id,omitempty"`
 	// Parts are the hashes (HashJSON) of all parts that are not text, in order.
 	Parts []string `json:"-"`
+	// Cut is there if the item holds only the beginnings of its texts.
+	Cut *Cut `json:"-"`
+}
+
+// Cut tells of an item that was cut what the whole one is: how many bytes its texts
+// and its source have, and a key of its own, by which items that were cut alike are
+// the same.
+type Cut struct {
+	Text, Arguments, Raw int
+	Key                  Key
 }
 
 // Turn is an exchange decoded. It is derived from the bytes alone.

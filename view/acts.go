@@ -35,10 +35,11 @@ type acting struct {
 	branches  bool   // they are walked too, else only the lines of the agents
 	whole     bool   // a stretch begins with all of its first request, reasoning included
 	only      *Agent // this one alone, with those under it; nil for all
-	brief     int    // of texts only so many bytes are kept; 0 for all
 	// opening is what the first request of a line brings, all of it; nil for what is new
 	// in it.
 	opening []transcript.Item
+	// requests, if there is one, reads requests in pieces and cuts all texts (brevity).
+	requests *requests
 
 	pairs map[string][]*transcript.Pair            // calls of the answers, by exchange, in order
 	calls map[transcript.Place]*transcript.CallRow // that a request brought a result of, by where it is
@@ -47,15 +48,12 @@ type acting struct {
 	acts  []act
 	// thought says that there is reasoning among what was read.
 	thought bool
-	last    *request                     // that was read; nil if it is lost
-	cut     map[*transcript.Item]cutText // items whose texts were cut
 }
 
 // acts gives what the run did, in the order of a transcript: what a sub-agent
 // did stands behind the call that started it.
 func (a *acting) all() ([]act, error) {
 	a.pairs, a.lone, a.walks = map[string][]*transcript.Pair{}, map[transcript.Place]*transcript.Pair{}, map[string]bool{}
-	a.cut = map[*transcript.Item]cutText{}
 	for i := range a.run.Pairs {
 		switch p := &a.run.Pairs[i]; {
 		case p.Call == nil && p.Result != nil:
@@ -125,9 +123,6 @@ func (a *acting) line(agent *Agent, steps []*Step, depth int) error {
 	n := 0
 	for i := range scenes {
 		s := &scenes[i]
-		for k, c := range s.cut {
-			a.cut[&items[n+k]] = c
-		}
 		pairs := a.pairs[s.step.Exchange]
 		for k := range len(s.brought) + len(s.answered) {
 			it := &items[n]
@@ -177,7 +172,7 @@ func (a *acting) elsewhere(one *act) bool {
 		if p == nil || p.Call == nil || *p.Call != call {
 			continue
 		}
-		if a.sameItem(a.acts[i].Result, one.Item) {
+		if sameItem(a.acts[i].Result, one.Item) {
 			return true
 		}
 		if a.acts[i].Item.Kind == transcript.ToolCall {
@@ -239,7 +234,6 @@ type scene struct {
 	step              *Step
 	begins            bool // a stretch
 	brought, answered []transcript.Item
-	cut               map[int]cutText // by their places in both
 }
 
 // scenes reads the steps of a line.
@@ -248,9 +242,6 @@ func (a *acting) scenes(steps []*Step) ([]scene, error) {
 	for stretch, err := range a.stretches(steps) {
 		if err != nil {
 			return nil, err
-		}
-		for i := range stretch {
-			a.shorten(&stretch[i])
 		}
 		list = append(list, stretch...)
 	}
@@ -368,14 +359,21 @@ func (a *acting) fresh(first *transcript.Exchange, items []transcript.Item) (fun
 }
 
 func (a *acting) request(e *transcript.Exchange) ([]transcript.Item, error) {
-	a.last = nil
+	if a.requests != nil {
+		r, err := a.requests.read(e)
+		if err != nil {
+			return nil, ignoreLost(err)
+		}
+		items := a.requests.briefItems(r)
+		a.sees(items)
+		return settingsFirst(items), nil
+	}
 	body, err := readBody(a.ctx, a.reader, &e.Request)
 	if err != nil {
 		return nil, ignoreLost(err)
 	}
 	turn := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, RequestHeader: e.Request.Headers, Request: body})
 	a.sees(turn.Input)
-	a.last = newWhole(e, turn)
 	return settingsFirst(turn.Input), nil
 }
 
@@ -419,6 +417,9 @@ func (a *acting) answer(e *transcript.Exchange) ([]transcript.Item, error) {
 	a.sees(items)
 	if !a.reasoning && !a.whole {
 		items = withoutReasoning(items)
+	}
+	if a.requests != nil {
+		items = a.requests.brief.of(items)
 	}
 	return items, nil
 }

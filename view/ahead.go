@@ -5,11 +5,11 @@ import "iter"
 // workAhead is how much is made before it is taken.
 const workAhead = 64
 
-// ahead gives what another sequence gives, which a goroutine of its own makes
-// some of in advance.
-func ahead[T any](seq iter.Seq[T]) iter.Seq[T] {
+// ahead gives what another sequence gives, of which a goroutine of its own makes so
+// many in advance.
+func ahead[T any](many int, seq iter.Seq[T]) iter.Seq[T] {
 	return func(yield func(T) bool) {
-		made, stop, stopped := make(chan T, workAhead), make(chan struct{}), make(chan struct{})
+		made, stop, stopped := make(chan T, many), make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(stopped)
 			defer close(made)

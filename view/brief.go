@@ -1,57 +1,62 @@
 package view
 
 import (
+	"encoding/binary"
+	"hash/maphash"
 	"strings"
 
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// cutText is what there is to know of a text of which only the beginning is kept.
-type cutText struct {
-	bytes int
-	key   transcript.Key // of its item
+// brevity keeps only the beginnings of the texts of items, and of their source
+// nothing: a list of calls shows no more, and a run may hold hundreds of megabytes.
+type brevity struct {
+	most int // bytes of a text
+	seed maphash.Seed
 }
 
-// shorten keeps only the beginnings of the texts of a scene, if that is wanted: a
-// list of calls shows no more, and a run may hold hundreds of megabytes.
-func (a *acting) shorten(s *scene) {
-	if a.brief == 0 {
-		return
-	}
-	n := 0
-	for _, items := range [][]transcript.Item{s.brought, s.answered} {
-		for i := range items {
-			it := &items[i]
-			if len(it.Text) > a.brief {
-				if s.cut == nil {
-					s.cut = map[int]cutText{}
-				}
-				s.cut[n] = cutText{len(it.Text), transcript.KeyOf(it)}
-			}
-			it.Text, it.ArgumentsRaw = a.beginning(it.Text), a.beginning(it.ArgumentsRaw)
-			it.Raw, it.Arguments = nil, nil
-			n++
+func newBrevity(most int) *brevity { return &brevity{most, maphash.MakeSeed()} }
+
+// of gives items cut.
+func (b *brevity) of(items []transcript.Item) []transcript.Item {
+	list, cuts := make([]transcript.Item, len(items)), make([]transcript.Cut, len(items))
+	for i := range items {
+		it := &list[i]
+		*it, cuts[i] = items[i], transcript.Cut{Text: len(items[i].Text), Arguments: len(items[i].ArgumentsRaw), Raw: len(items[i].Raw), Key: b.key(&items[i])}
+		it.Text, it.ArgumentsRaw = b.beginning(it.Text), b.beginning(it.ArgumentsRaw)
+		if items[i].InChain() && !it.InChain() { // it begins with nothing but white space
+			it.Text = strings.Clone(items[i].Text)
 		}
+		it.Raw, it.Arguments, it.Cut = nil, nil, &cuts[i]
 	}
+	return list
 }
 
 // beginning gives the beginning of a text, without the body that it is from.
-func (a *acting) beginning(text string) string { return strings.Clone(Head(text, a.brief)) }
+func (b *brevity) beginning(text string) string { return strings.Clone(Head(text, b.most)) }
 
-// sizeOf is how long the text of an item is that may have been cut.
-func (a *acting) sizeOf(it *transcript.Item) int {
-	if c, ok := a.cut[it]; ok {
-		return c.bytes
+// key is the key of an item, of a long text made from a hash that is faster.
+func (b *brevity) key(it *transcript.Item) transcript.Key {
+	if len(it.Text) <= b.most || it.Kind == transcript.Other || it.Kind == transcript.MessageItem {
+		return transcript.KeyOf(it)
 	}
-	return len(it.Text)
+	rest := *it
+	rest.Text = ""
+	key := transcript.KeyOf(&rest)
+	sum := binary.LittleEndian.Uint64(key[:]) ^ maphash.String(b.seed, it.Text)
+	binary.LittleEndian.PutUint64(key[:], sum)
+	return key
 }
 
-// sameItem tells whether two items say the same, cut or not.
-func (a *acting) sameItem(x, y *transcript.Item) bool {
-	one, isOne := a.cut[x]
-	other, isOther := a.cut[y]
-	if isOne || isOther {
-		return one == other
+// sizes are how long the texts and the source of an item are, cut or not.
+func sizes(it *transcript.Item) (text, arguments, raw int) {
+	if c := it.Cut; c != nil {
+		return c.Text, c.Arguments, c.Raw
 	}
-	return sameItem(x, y)
+	return len(it.Text), len(it.ArgumentsRaw), len(it.Raw)
+}
+
+func textSize(it *transcript.Item) int {
+	text, _, _ := sizes(it)
+	return text
 }

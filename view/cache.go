@@ -71,7 +71,8 @@ func (r *Run) Cache(ctx context.Context, reader transcript.Reader, prices *prici
 }
 
 func (r *Run) newCacheLook(ctx context.Context, reader transcript.Reader, prices *pricing.Table) *cacheLook {
-	l := &cacheLook{requests: newRequests(ctx, reader), prices: prices, told: &Cache{Run: r.Ref(), Steps: []CacheStep{}}}
+	requests := newRequests(ctx, reader)
+	l := &cacheLook{requests: &requests, prices: prices, told: &Cache{Run: r.Ref(), Steps: []CacheStep{}}}
 	var whole int64
 	for _, e := range r.exchanges {
 		if !mayBeInPieces(e) {
@@ -84,7 +85,7 @@ func (r *Run) newCacheLook(ctx context.Context, reader transcript.Reader, prices
 
 // cacheLook goes through the steps of one agent after the other.
 type cacheLook struct {
-	requests
+	*requests
 	prices *pricing.Table
 	told   *Cache
 	total  pricing.Total

@@ -42,28 +42,28 @@ func (c *Call) Bad() bool {
 // transcript: those of the last attempt of each step, as everywhere. Those of
 // replays are left out, as in all that is counted of a run.
 func (r *Run) Calls(ctx context.Context, reader transcript.Reader) ([]Call, error) {
-	return r.callsUpTo(ctx, reader, 0)
+	a := acting{run: r, ctx: ctx, reader: reader, branches: true}
+	acts, err := a.all()
+	return callsOf(acts), err
 }
 
 // BriefCalls lists them with the beginnings of their arguments and results alone, of
 // at most so many bytes.
 func (r *Run) BriefCalls(ctx context.Context, reader transcript.Reader, most int) ([]Call, error) {
-	return r.callsUpTo(ctx, reader, most)
-}
-
-func (r *Run) callsUpTo(ctx context.Context, reader transcript.Reader, most int) ([]Call, error) {
-	a := acting{run: r, ctx: ctx, reader: reader, branches: true, brief: most}
+	requests := newRequests(ctx, reader)
+	requests.brief, requests.most = newBrevity(most), 0
+	a := acting{run: r, ctx: ctx, reader: reader, branches: true, requests: &requests}
 	acts, err := a.all()
-	return callsOf(acts, a.sizeOf), err
+	return callsOf(acts), err
 }
 
 // ExchangeCalls lists the calls of the history and the answer of an exchange.
 func ExchangeCalls(ctx context.Context, r transcript.Reader, e *transcript.Exchange) ([]Call, error) {
 	acts, err := exchangeActs(ctx, r, e, false)
-	return callsOf(acts, func(it *transcript.Item) int { return len(it.Text) }), err
+	return callsOf(acts), err
 }
 
-func callsOf(acts []act, size func(*transcript.Item) int) []Call {
+func callsOf(acts []act) []Call {
 	list := []Call{}
 	for i := range acts {
 		a := &acts[i]
@@ -84,7 +84,7 @@ func callsOf(acts []act, size func(*transcript.Item) int) []Call {
 			c.Arguments = a.call.ArgumentsRaw
 		}
 		if result != nil {
-			c.Result, c.ResultBytes, c.Parts, c.IsError = &result.Text, size(result), len(result.Parts), result.IsError
+			c.Result, c.ResultBytes, c.Parts, c.IsError = &result.Text, textSize(result), len(result.Parts), result.IsError
 		}
 		if p := a.pair; p != nil {
 			c.State, c.By, c.LatencyMS, c.IsError = p.State, p.By, p.LatencyMS, c.IsError || p.IsError

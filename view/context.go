@@ -39,6 +39,8 @@ type Part struct {
 
 const bytesOfToken = 4
 
+const windowText = 16 // bytes of a text that are kept, of which only the length counts
+
 type partKey struct {
 	name   string
 	result bool
@@ -52,7 +54,8 @@ type filling struct {
 }
 
 func (f *filling) add(it *transcript.Item) {
-	key, bytes := partKey{name: "other"}, int64(len(it.Raw))
+	text, arguments, raw := sizes(it)
+	key, bytes := partKey{name: "other"}, raw
 	switch it.Kind {
 	case transcript.System:
 		key.name = "system"
@@ -66,14 +69,14 @@ func (f *filling) add(it *transcript.Item) {
 		key.name = "reasoning"
 	case transcript.ToolCall:
 		key.name, f.tools[it.CallID] = "calls", it.Name
-		bytes = int64(len(it.Name) + len(it.ArgumentsRaw))
+		bytes = len(it.Name) + arguments
 	case transcript.ToolResult:
 		key = partKey{it.Name, true}
 		if name := f.tools[it.CallID]; name != "" {
 			key.name = name
 		}
 	}
-	if text := int64(len(it.Text)); text > 0 && len(it.Parts) == 0 && it.Kind != transcript.ToolDefinition {
+	if text > 0 && len(it.Parts) == 0 && it.Kind != transcript.ToolDefinition {
 		bytes = text
 	}
 	p := f.parts[key]
@@ -82,8 +85,8 @@ func (f *filling) add(it *transcript.Item) {
 		f.parts[key] = p
 	}
 	p.Items++
-	p.Bytes += bytes
-	f.bytes += bytes
+	p.Bytes += int64(bytes)
+	f.bytes += int64(bytes)
 }
 
 func (f *filling) step(s *Step, agent *Agent) WindowStep {
@@ -120,7 +123,12 @@ func (r *Run) WindowAndCache(ctx context.Context, reader transcript.Reader, pric
 
 // windows tells what fills the windows; look, if there is one, goes the same way.
 func (r *Run) windows(ctx context.Context, reader transcript.Reader, look *cacheLook) (*Window, *Cache, error) {
-	a := acting{run: r, ctx: ctx, reader: reader, whole: true}
+	requests := newRequests(ctx, reader)
+	if look != nil {
+		look.requests = &requests
+	}
+	requests.brief, requests.most = newBrevity(windowText), keptCompared
+	a := acting{run: r, ctx: ctx, reader: reader, whole: true, requests: &requests}
 	w := &Window{Run: r.Ref(), Steps: []WindowStep{}}
 	for _, agent := range r.Agents {
 		var f *filling
@@ -145,9 +153,6 @@ func (r *Run) windows(ctx context.Context, reader transcript.Reader, look *cache
 				if err := look.add(s.step); err != nil {
 					return nil, nil, err
 				}
-			}
-			if look != nil && a.last != nil {
-				look.remember(a.last)
 			}
 		}
 	}

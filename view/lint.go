@@ -45,6 +45,42 @@ func (r *Run) Judge(ctx context.Context, reader transcript.Reader, cost func(*tr
 	return r.judge(ctx, reader, cost, slices.DeleteFunc(r.inOrder(), func(e *transcript.Exchange) bool { return r.IsReplay(e.ID) }))
 }
 
+// Stretch is a part of a run's exchanges, oldest first: the one with that number, of so
+// many.
+type Stretch struct {
+	N, Of       int
+	First, Last string // references of its exchanges
+}
+
+// JudgeStretch fills in what is found in one stretch of a run, whose exchanges bring so
+// many bytes together. What they go on from, and what goes on from them, is read, too,
+// without being told of.
+func (r *Run) JudgeStretch(ctx context.Context, reader transcript.Reader, cost func(*transcript.Exchange, int64) string, n int, most int64) (Stretch, error) {
+	list := slices.DeleteFunc(r.inOrder(), func(e *transcript.Exchange) bool { return r.IsReplay(e.ID) })
+	var stretches [][]*transcript.Exchange
+	var sum int64
+	for i, e := range list {
+		w := r.weight(e)
+		if sum += w; i == 0 || sum > most {
+			stretches, sum = append(stretches, nil), w
+		}
+		last := &stretches[len(stretches)-1]
+		*last = append(*last, e)
+	}
+	n = max(1, min(n, len(stretches)))
+	if len(stretches) < 2 {
+		return Stretch{N: 1, Of: 1}, r.judge(ctx, reader, cost, list)
+	}
+	part := stretches[n-1]
+	told, wanted := map[string]bool{}, map[string]bool{}
+	for _, e := range part {
+		told[e.ID], wanted[e.ID], wanted[e.Link.Parent] = true, true, true
+	}
+	err := r.judge(ctx, reader, cost, slices.DeleteFunc(list, func(e *transcript.Exchange) bool { return !wanted[e.ID] && !told[e.Link.Parent] }))
+	r.Lint = slices.DeleteFunc(r.Lint, func(f lint.Finding) bool { return !told[f.Exchange] })
+	return Stretch{n, len(stretches), Ref(part[0].N), Ref(part[len(part)-1].N)}, err
+}
+
 // JudgePart fills in what is found in some steps of an agent that follow each
 // other and in the step behind them, which brings their results. Of the history
 // before them only what the first one resends is read.
@@ -76,7 +112,7 @@ func (r *Run) judge(ctx context.Context, reader transcript.Reader, cost func(*tr
 			}
 		}
 	}
-	steps := ahead(func(yield func(toJudge) bool) {
+	steps := ahead(r.stepsAhead(exchanges), func(yield func(toJudge) bool) {
 		for a := range r.reading.inAdvance(decoded) {
 			s, err := j.read(a)
 			if !yield(toJudge{s, err}) {
@@ -97,6 +133,17 @@ func (r *Run) judge(ctx context.Context, reader transcript.Reader, cost func(*tr
 	}
 	r.Lint = j.judge.Findings()
 	return nil
+}
+
+// stepsAhead is how many steps are read before they are judged: of those that bring
+// megabytes few, since they are held until then.
+func (r *Run) stepsAhead(exchanges []*transcript.Exchange) int {
+	const bytes = 8 << 20
+	var sum int64
+	for _, e := range exchanges {
+		sum += r.weight(e)
+	}
+	return int(max(1, min(workAhead, bytes*int64(len(exchanges))/max(1, sum))))
 }
 
 // toJudge is a step, or why it cannot be judged.

@@ -70,6 +70,62 @@ func TestRun_EachFindingOnce(t *testing.T) {
 	}
 }
 
+// What is found in the stretches of a run is what is found in all of it.
+func TestRun_JudgeStretch(t *testing.T) {
+	lost := `{"role":"user","content":[{"type":"tool_result","tool_use_id":"b","content":"Error: no"}]}`
+	db, stored := record(t,
+		message{messages: ask, answer: callA + "," + callB},
+		message{messages: ask + "," + called + "," + lost, answer: done},
+		message{messages: ask + "," + called + "," + lost + `,{"role":"assistant","content":[` + done + `]},` + ask, answer: `{"type":"tool_use","id":"c","name":"g","input":{}}`})
+	whole := run(t, db, stored[0])
+	for _, most := range []int64{1, 1 << 10, 1 << 30} {
+		v := run(t, db, stored[0])
+		var got []string
+		for n, of := 1, 1; n <= of; n++ {
+			part, err := v.JudgeStretch(t.Context(), db, nil, n, most)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if of = part.Of; part.N != n || most == 1 && (of != 3 || part.First != fmt.Sprintf("x%d", n) || part.Last != part.First) {
+				t.Errorf("%d bytes: part %d is %+v", most, n, part)
+			}
+			got = append(got, told(v, v.Lint)...)
+		}
+		if diff := cmp.Diff(told(whole, whole.Lint), got); diff != "" {
+			t.Errorf("in stretches of %d bytes (-whole +stretches):\n%s", most, diff)
+		}
+	}
+}
+
+// Beginnings are enough to list calls and to tell what fills a window.
+func TestRun_BriefCallsAreTheSameCalls(t *testing.T) {
+	long := strings.Repeat("0123456789", 20)
+	history := ask + "," + called + "," + results("a="+long, "b=short")
+	db, stored := record(t,
+		message{messages: ask, answer: callA + "," + callB},
+		message{messages: history, answer: callA},
+		message{messages: strings.Replace(history, long, long[:150]+"!", 1) + `,{"role":"assistant","content":[` + callA + `]},` + results("a="+long+"!"), answer: done})
+	v := run(t, db, stored[0])
+	want, err := v.Calls(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := v.BriefCalls(t.Context(), db, 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := 0
+	for i := range want {
+		if want[i].Result != nil && len(*want[i].Result) > 40 {
+			short := (*want[i].Result)[:40]
+			want[i].Result, cut = &short, cut+1
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" || cut == 0 {
+		t.Errorf("%d were cut, and differ (-all +brief):\n%s", cut, diff)
+	}
+}
+
 func TestRun_CostIsALowerBoundWhereAPriceIsUnknown(t *testing.T) {
 	db, stored := record(t, message{messages: ask, answer: callA}, message{messages: ask + "," + `{"role":"assistant","content":[` + callA + `]},` + results("a=1"), answer: done})
 	v := run(t, db, stored[0])

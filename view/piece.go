@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"io"
+	"iter"
 	"slices"
 
 	"github.com/retake-debugger/retake/dialect"
@@ -28,6 +29,7 @@ type piece struct {
 	text   []byte            // of a gap
 	chain  int               // items of an element that count in the chain
 	items  []transcript.Item // of an element, as if it were the first of its array
+	brief  []transcript.Item // the same, cut; kept for ever, if it is wanted
 	forgot bool              // they are to be read again
 }
 
@@ -112,6 +114,9 @@ func (q *requests) readPiece(ids []transcript.BodyID, d transcript.Dialect, memb
 			p.chain++
 		}
 	}
+	if q.brief != nil {
+		p.brief = q.brief.of(p.items)
+	}
 	if n > 1 && !slices.Contains(q.long[ids[0]], n) {
 		q.long[ids[0]] = append(q.long[ids[0]], n)
 	}
@@ -119,8 +124,58 @@ func (q *requests) readPiece(ids []transcript.BodyID, d transcript.Dialect, memb
 	return p, n
 }
 
+// comingPiece is the bytes of a piece.
+type comingPiece struct {
+	id   transcript.BodyID
+	read bytes.Buffer
+	ok   bool
+}
+
+const (
+	fewestAhead = 8 // pieces for which a goroutine is worth it
+	piecesAhead = 4
+)
+
+// readAhead has those pieces read that were not read before, in order and some in
+// advance, until what it returns is called.
+func (q *requests) readAhead(ids []transcript.BodyID) (stop func()) {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id transcript.BodyID) bool { return q.met[id] })
+	if len(ids) < fewestAhead {
+		return func() {}
+	}
+	next, end := iter.Pull(ahead(piecesAhead, func(yield func(comingPiece) bool) {
+		for _, id := range ids {
+			p := comingPiece{id: id}
+			p.ok = q.fetch(id, &p.read)
+			if !yield(p) {
+				return
+			}
+		}
+	}))
+	q.coming = next
+	return func() { q.coming = nil; end() }
+}
+
 // readBody adds the bytes of a piece; the store keeps none that is large.
 func (q *requests) readBody(id transcript.BodyID, to *bytes.Buffer) bool {
+	for q.coming != nil && !q.met[id] {
+		p, ok := q.coming()
+		if !ok {
+			q.coming = nil
+			break
+		}
+		if p.id == id {
+			q.met[id] = true
+			_, _ = p.read.WriteTo(to)
+			return p.ok
+		}
+	}
+	q.met[id] = true
+	return q.fetch(id, to)
+}
+
+// fetch reads a piece from the store.
+func (q *requests) fetch(id transcript.BodyID, to *bytes.Buffer) bool {
 	body, err := q.reader.Body(q.ctx, id)
 	if err != nil {
 		return false
@@ -140,12 +195,20 @@ type extent struct {
 // reached tells whether the value ends in the next part. A number or a word may end
 // anywhere.
 func (x *extent) reached(part []byte) bool {
-	for _, c := range part {
-		switch {
+	for i := 0; i < len(part); i++ {
+		switch c := part[i]; {
 		case x.escaped:
 			x.escaped = false
 		case x.text:
-			x.text, x.escaped = c != '"', c == '\\'
+			end := bytes.IndexByte(part[i:], '"')
+			if end < 0 {
+				end = len(part) - i
+			}
+			said := part[i : i+end]
+			x.escaped = (len(said)-len(bytes.TrimRight(said, `\`)))%2 == 1
+			if i += end; i < len(part) {
+				x.text, x.escaped = x.escaped, false
+			}
 		case c == '"':
 			x.text = true
 		case c == '{' || c == '[':
@@ -158,13 +221,15 @@ func (x *extent) reached(part []byte) bool {
 }
 
 func (q *requests) keep(key pieceKey, p *piece, size int) {
-	if q.kept += size; q.kept > keptItems {
-		for _, old := range q.pieces {
-			old.items, old.forgot = nil, !old.gap
+	if q.kept += size; q.kept > q.most {
+		for _, old := range q.whole {
+			old.items, old.forgot = nil, true
 		}
-		q.kept = size
+		q.whole, q.kept = q.whole[:0], size
 	}
-	q.pieces[key] = p
+	if q.pieces[key] = p; !p.gap {
+		q.whole = append(q.whole, p)
+	}
 }
 
 // isElement tells whether a piece is a value with a separator before it.

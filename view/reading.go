@@ -56,7 +56,7 @@ type answered struct {
 // inAdvance reads the answers of exchanges one after the other, some before they
 // are asked for.
 func (q *reading) inAdvance(exchanges iter.Seq[*transcript.Exchange]) iter.Seq[answered] {
-	return ahead(func(yield func(answered) bool) {
+	return ahead(workAhead, func(yield func(answered) bool) {
 		for e := range exchanges {
 			turn, err := q.answer(e)
 			if !yield(answered{e, turn, err}) {

@@ -18,21 +18,27 @@ type requests struct {
 	ctx    context.Context
 	reader transcript.Reader
 	pieces map[pieceKey]*piece
+	met    map[transcript.BodyID]bool  // pieces that were read
 	long   map[transcript.BodyID][]int // of how many pieces elements are that begin with one
-	kept   int                         // bytes of the items that pieces hold
+	whole  []*piece                    // those that hold their items
+	kept   int                         // bytes of these items
+	most   int                         // how many of them are kept
 	recent []*request                  // read last, newest last
 	wholes int                         // of them, that were read whole
 	set    readSettings
+	coming func() (comingPiece, bool) // pieces that are read before they are asked for
+	brief  *brevity                   // by which items are cut; nil if that is not wanted
 }
 
 const (
-	keptItems    = 32 << 20
+	keptItems    = 16 << 20
+	keptCompared = 8 << 20 // of a request and the one before
 	keptRequests = 32
 	keptWhole    = 4 // of them, that were read whole
 )
 
 func newRequests(ctx context.Context, r transcript.Reader) requests {
-	return requests{ctx: ctx, reader: r, pieces: map[pieceKey]*piece{}, long: map[transcript.BodyID][]int{}}
+	return requests{ctx: ctx, reader: r, pieces: map[pieceKey]*piece{}, met: map[transcript.BodyID]bool{}, long: map[transcript.BodyID][]int{}, most: keptItems}
 }
 
 // gap is a piece that lies between elements.
@@ -94,7 +100,7 @@ func (q *requests) read(e *transcript.Exchange) (*request, error) {
 		return nil, err
 	}
 	if !ok {
-		if r, err = q.whole(e); err != nil {
+		if r, err = q.atOnce(e); err != nil {
 			return nil, err
 		}
 	}
@@ -118,7 +124,8 @@ func (q *requests) remember(r *request) {
 	}
 }
 
-func (q *requests) whole(e *transcript.Exchange) (*request, error) {
+// atOnce reads a request that is not in pieces.
+func (q *requests) atOnce(e *transcript.Exchange) (*request, error) {
 	body, err := readBody(q.ctx, q.reader, &e.Request)
 	if err != nil {
 		return nil, err
@@ -143,6 +150,7 @@ func (q *requests) byPieces(r *request) (ok bool, err error) {
 		return false, nil // reading it whole tells what is wrong
 	}
 	r.own = make([]spot, 0, len(ids))
+	defer q.readAhead(ids)()
 	for len(ids) > 0 {
 		p, n := q.next(ids, e.Dialect, at.member, r.size() == 0)
 		if p == nil || !p.gap && at.member == 0 {
@@ -172,8 +180,9 @@ func mayBeInPieces(e *transcript.Exchange) bool {
 
 // Weight is about how many bytes there are to read of a step: of its answer, and of
 // what its request brings.
-func (r *Run) Weight(s *Step) int64 {
-	e := s.exchange
+func (r *Run) Weight(s *Step) int64 { return r.weight(s.exchange) }
+
+func (r *Run) weight(e *transcript.Exchange) int64 {
 	brought := e.Request.Bytes
 	if parent := r.exchanges[e.Link.Parent]; parent != nil && e.Link.Shared > 0 && mayBeInPieces(e) {
 		brought = max(0, brought-parent.Request.Bytes)
@@ -262,12 +271,17 @@ func (q *requests) element(r *request, i int) []transcript.Item { return q.add(n
 
 // add adds the items of one piece, in place.
 func (q *requests) add(items []transcript.Item, r *request, i int) []transcript.Item {
-	at, p := r.spot(i), q.pieceAt(r, i)
+	p := q.pieceAt(r, i)
 	if p == nil {
 		return items
 	}
+	return putAt(items, p.items, r.spot(i))
+}
+
+// putAt adds the items of an element that is at that spot.
+func putAt(items, more []transcript.Item, at *spot) []transcript.Item {
 	had := len(items)
-	items = append(items, p.items...)
+	items = append(items, more...)
 	from, to := "/"+arrays[at.member]+"/0", "/"+arrays[at.member]+"/"+strconv.Itoa(int(at.index))
 	for k := had; k < len(items); k++ {
 		items[k].At = to + strings.TrimPrefix(items[k].At, from)
@@ -275,22 +289,27 @@ func (q *requests) add(items []transcript.Item, r *request, i int) []transcript.
 	return items
 }
 
-// pieceAt gives an element; nil of what lies between some, and of the further pieces
-// of a long one.
+// pieceAt gives an element with its items; nil of what lies between some, and of the
+// further pieces of a long one.
 func (q *requests) pieceAt(r *request, i int) *piece {
+	p, ids := q.keptAt(r, i)
+	if p != nil && p.forgot {
+		p, _ = q.readPiece(ids, r.exchange.Dialect, r.spot(i).member, false)
+	}
+	return p
+}
+
+// keptAt gives an element, and of what pieces it is.
+func (q *requests) keptAt(r *request, i int) (*piece, []transcript.BodyID) {
 	at := r.spot(i)
 	if at.member == 0 || at.part > 0 {
-		return nil
+		return nil, nil
 	}
 	ids := []transcript.BodyID{at.id}
 	for i++; i < r.size() && r.spot(i).part > 0; i++ {
 		ids = append(ids, r.spot(i).id)
 	}
-	if p := q.pieces[keyOf(ids, r.exchange.Dialect, at.member)]; !p.forgot {
-		return p
-	}
-	p, _ := q.readPiece(ids, r.exchange.Dialect, at.member, false)
-	return p
+	return q.pieces[keyOf(ids, r.exchange.Dialect, at.member)], ids
 }
 
 // items gives all items of a request.
@@ -301,6 +320,20 @@ func (q *requests) items(r *request) []transcript.Item {
 	items := slices.Clone(r.outside)
 	for i := range r.size() {
 		items = q.add(items, r, i)
+	}
+	return items
+}
+
+// briefItems gives all items of a request, cut.
+func (q *requests) briefItems(r *request) []transcript.Item {
+	if !r.inPieces() {
+		return q.brief.of(r.whole)
+	}
+	items := q.brief.of(r.outside)
+	for i := range r.size() {
+		if p, _ := q.keptAt(r, i); p != nil {
+			items = putAt(items, p.brief, r.spot(i))
+		}
 	}
 	return items
 }

@@ -187,5 +187,8 @@ func (t *Teller) resultAt(e *transcript.Exchange, at string) (*transcript.Item, 
 
 // sameItem tells whether two items say the same.
 func sameItem(a, b *transcript.Item) bool {
-	return a != nil && b != nil && transcript.KeyOf(a) == transcript.KeyOf(b)
+	if a == nil || b == nil || a.Cut != nil && b.Cut != nil {
+		return a != nil && b != nil && a.Cut.Key == b.Cut.Key
+	}
+	return transcript.KeyOf(a) == transcript.KeyOf(b)
 }

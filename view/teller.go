@@ -97,7 +97,7 @@ func (t *Teller) All(steps []*Step) iter.Seq2[*Told, error] {
 		}
 	}
 	return func(yield func(*Told, error) bool) {
-		for one := range ahead(func(yield func(one) bool) {
+		for one := range ahead(workAhead, func(yield func(one) bool) {
 			i := 0
 			for a := range t.inAdvance(exchanges) {
 				told, err := t.tell(steps[i], a)

@@ -1,8 +1,10 @@
 package web
 
 import (
+	"math"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"github.com/gin-gonic/gin"
 
@@ -10,13 +12,21 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-const foundShown = 100 // findings of one code
+const (
+	foundShown     = 100      // findings of one code
+	judgedTogether = 48 << 20 // bytes that the exchanges of one page bring
+)
 
 // findingsPage lists what is found in a run, by its kind.
 type findingsPage struct {
 	runHead
 	Kinds []foundKind
+	Part  view.Stretch // of a long run
 }
+
+// Prev and Next are the parts before and after, 0 if there is none.
+func (p *findingsPage) Prev() int { return p.Part.N - 1 }
+func (p *findingsPage) Next() int { return (p.Part.N + 1) % (p.Part.Of + 1) }
 
 func (s *server) findings(c *gin.Context) {
 	ctx := c.Request.Context()
@@ -25,12 +35,22 @@ func (s *server) findings(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
-	v, err := s.readRun(ctx, run)
+	v, err := s.pricedRun(ctx, run)
 	if err != nil {
 		s.failed(c, err)
 		return
 	}
-	p := &findingsPage{runHead: runHead{layout{Title: v.Ref() + " findings"}, v, "findings"}, Kinds: foundKinds(v, nil)}
+	together := int64(judgedTogether)
+	if c.Query("part") == "all" {
+		together = math.MaxInt64
+	}
+	n, _ := strconv.Atoi(c.Query("part"))
+	part, err := v.JudgeStretch(ctx, s.reader, view.InputCost(s.prices), n, together)
+	if err != nil {
+		s.failed(c, err)
+		return
+	}
+	p := &findingsPage{runHead: runHead{layout{Title: v.Ref() + " findings"}, v, "findings"}, Part: part, Kinds: foundKinds(v, nil)}
 	at := map[string]int{}
 	for i := range p.Kinds {
 		at[p.Kinds[i].Code] = i

@@ -263,7 +263,18 @@ func (k *linker) known(a *transcript.Agent, parent *transcript.Exchange) error {
 	}
 	last, err := k.lastStep(a.ID)
 	l.Agent, l.Step, l.Attempt = a.ID, last+1, 1
-	return err
+	if err != nil || last > 0 {
+		return err
+	}
+	return k.startedBy(a)
+}
+
+// startedBy keeps the call that started an agent whose first step came before it.
+func (k *linker) startedBy(a *transcript.Agent) error {
+	if a.Main || k.call == nil || a.ParentCall != nil && *a.ParentCall == *k.call {
+		return nil
+	}
+	return k.tx.SetParentCall(a.ID, *k.call)
 }
 
 // starts begins an agent: a sub-agent if the client says so or a call passed
@@ -321,7 +332,8 @@ func (k *linker) lastStep(agent string) (int, error) {
 	if errors.Is(err, transcript.ErrNotFound) {
 		return 0, nil
 	}
-	if err == nil && last.ID != k.d.exchange.ID && !slices.Contains(k.aside, last.ID) {
+	n := k.d.exchange.N // of one that is linked anew
+	if err == nil && last.ID != k.d.exchange.ID && (n == 0 || last.N < n) && !slices.Contains(k.aside, last.ID) {
 		return last.Link.Step, nil
 	}
 	for e, err := range k.earlier(k.d.exchange.Link.Run, 0) {

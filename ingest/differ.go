@@ -36,7 +36,7 @@ func (d *draft) differences(ctx context.Context, r transcript.Reader) ([]string,
 		{"warnings", slices.Equal(old.Warnings, now.Warnings)},
 		{"chain", old.Link.InNode == now.Link.InNode && old.Link.OutNode == now.Link.OutNode &&
 			old.Link.InLen == now.Link.InLen && old.Link.OutLen == now.Link.OutLen},
-		{"link", !d.needsRun && d.newAgent == nil && old.Tools == now.Tools && sameLink(old.Link, now.Link)},
+		{"link", !d.needsRun && d.newAgent == nil && d.parentCall == nil && old.Tools == now.Tools && sameLink(old.Link, now.Link)},
 		{"calls", old.Calls == now.Calls && slices.EqualFunc(calls, d.calls, sameCall)},
 		{"results", old.Results == now.Results && sameResults(stored, d.brought)},
 	} {

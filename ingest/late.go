@@ -11,8 +11,9 @@ import (
 // a request notes what it wanted and did not find, and whatever comes looks
 // whether it was wanted.
 
-// mostWanted bounds how many prompts a request is noted to want.
-const mostWanted = 2
+// mostWanted bounds how many prompts a request is noted to want: the last ones, since
+// what a client says of itself comes first.
+const mostWanted = 3
 
 // wants notes what the request wanted: the answer that it names, the last answer
 // in its history, or a call that passed its first message on.
@@ -31,11 +32,19 @@ func (k *linker) wants(parent, caller *transcript.Exchange) {
 			k.want("loose node", string(loose[:]))
 		}
 	case parent == nil && caller == nil && end == 0:
-		for i, key := range k.firstTexts() {
-			if i < mostWanted {
-				k.want("prompt", string(key[:]))
-			}
-		}
+		k.wantCall()
+		return
+	}
+	if k.id.IsSub() && k.call == nil && l.Parent == "" {
+		k.wantCall()
+	}
+}
+
+// wantCall notes that it wanted the call that passed its first message on.
+func (k *linker) wantCall() {
+	texts := k.firstTexts()
+	for _, key := range texts[max(0, len(texts)-mostWanted):] {
+		k.want("prompt", string(key[:]))
 	}
 }
 

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -27,8 +28,14 @@ func promptKey(text string) (transcript.Key, bool) {
 // prompter finds the answer of which a call passed this agent's first message
 // on. Without a word of the client the call must be open still.
 func (k *linker) prompter(parent *transcript.Exchange) (*transcript.Exchange, error) {
-	if parent != nil || k.d.exchange.Dialect == transcript.Unknown {
+	if k.d.exchange.Dialect == transcript.Unknown {
 		return nil, nil
+	}
+	if parent != nil {
+		inherited, err := k.inherits(parent)
+		if err != nil || !inherited {
+			return nil, err
+		}
 	}
 	for _, key := range k.firstTexts() {
 		places, err := k.tx.Clues(key, candidates)
@@ -51,6 +58,16 @@ func (k *linker) prompter(parent *transcript.Exchange) (*transcript.Exchange, er
 	return nil, nil
 }
 
+// inherits tells whether the history of the exchange is that of the agent which
+// started its own.
+func (k *linker) inherits(parent *transcript.Exchange) (bool, error) {
+	if !k.id.IsSub() {
+		return false, nil
+	}
+	same, err := k.mayJoin(parent)
+	return !same, err
+}
+
 // called tells whether a call can have started this agent: it is of the same
 // run if that is known, and else still open.
 func (k *linker) called(caller *transcript.Exchange, at string) (bool, error) {
@@ -60,6 +77,9 @@ func (k *linker) called(caller *transcript.Exchange, at string) (bool, error) {
 	run, _, err := k.named()
 	if err != nil || run != "" {
 		return run == caller.Link.Run, err
+	}
+	if own, err := k.ownRun(); err != nil || own != "" && own != caller.Link.Run {
+		return false, err
 	}
 	calls, err := k.tx.Calls(k.ctx, []string{caller.ID})
 	if err != nil {
@@ -90,21 +110,68 @@ func (k *linker) answered(call *transcript.CallRow) (bool, error) {
 	return false, nil
 }
 
-// firstTexts are the texts of the user's messages before anything was
-// answered.
+// ownRun is the run that the client's names mean, whoever came first; "" for none.
+func (k *linker) ownRun() (string, error) {
+	for _, name := range k.names() {
+		run, err := k.tx.RunByKey(name)
+		if err == nil {
+			return run.ID, nil
+		}
+		if !errors.Is(err, transcript.ErrNotFound) {
+			return "", err
+		}
+	}
+	return "", nil
+}
+
+// firstTexts are the texts of the user's messages before anything was answered; of
+// an agent that may have inherited a history, those behind its last answer.
 func (k *linker) firstTexts() []transcript.Key {
 	var keys []transcript.Key
-	for i := range k.d.turn.Input {
-		it := &k.d.turn.Input[i]
-		if it.Kind == transcript.ToolCall || it.Kind == transcript.ToolResult || it.Role == "assistant" {
+	input := k.d.turn.Input
+	if k.id.IsSub() {
+		input = input[behindAnswers(input):]
+	}
+	for i := range input {
+		it := &input[i]
+		if answers(it) {
 			break
 		}
-		if it.Kind != transcript.MessageItem || len(keys) == mostPrompts {
-			continue
+		key, ok := promptKey(it.Text)
+		if it.Kind == transcript.Other {
+			key, ok = taskKey(it.Raw)
 		}
-		if key, ok := promptKey(it.Text); ok {
+		if ok && (it.Kind == transcript.MessageItem || it.Kind == transcript.Other) && len(keys) < mostPrompts {
 			keys = append(keys, key)
 		}
 	}
 	return keys
+}
+
+// behindAnswers is where the part of a history begins that nothing was answered to.
+func behindAnswers(input []transcript.Item) int {
+	n := len(input)
+	for n > 0 && !answers(&input[n-1]) {
+		n--
+	}
+	return n
+}
+
+// answers tells whether an item is, or follows, what a model said.
+func answers(it *transcript.Item) bool {
+	return it.Kind == transcript.ToolCall || it.Kind == transcript.ToolResult || it.Role == "assistant"
+}
+
+// taskArgument is by what a call names the task of the agent that it starts.
+const taskArgument = "task_name"
+
+// taskKey is the hash of the name that a task was given by who sent it: Codex passes
+// it on encrypted, in an item that says only from which agent to which it goes.
+func taskKey(item json.RawMessage) (transcript.Key, bool) {
+	var m struct{ Type, Author, Recipient string }
+	if json.Unmarshal(item, &m) != nil || m.Type != "agent_message" {
+		return transcript.Key{}, false
+	}
+	task, ok := strings.CutPrefix(m.Recipient, m.Author+"/")
+	return clueOf("task", task), ok && task != ""
 }

@@ -135,7 +135,7 @@ func (d *draft) relink(now *decoded, allow lenience) (*transcript.Exchange, erro
 	}
 	if linked := stored.Agent != "" || stored.Side; allow.removed && linked && !stronger(l, stored) {
 		keepLink(now, stored, true)
-		d.needsRun, d.newAgent, d.aside, d.names = false, nil, nil, nil
+		d.needsRun, d.newAgent, d.parentCall, d.aside, d.names = false, nil, nil, nil, nil
 		return was, nil
 	}
 	d.keepSide(now)
@@ -199,6 +199,7 @@ type draft struct {
 	aside          []string          // exchanges that turned out to be side calls
 	names          []string          // what the client calls its run
 	newAgent       *transcript.Agent // it begins an agent that is not there yet
+	parentCall     *transcript.Place // of its agent, where another one is stored or none
 	clues          []clue
 }
 
@@ -281,6 +282,12 @@ func (d *draft) PutAgent(a *transcript.Agent) error {
 		}
 	}
 	d.newAgent = a
+	return nil
+}
+
+// SetParentCall keeps the call that started the exchange's agent.
+func (d *draft) SetParentCall(_ string, call transcript.Place) error {
+	d.parentCall = &call
 	return nil
 }
 

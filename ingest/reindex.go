@@ -228,6 +228,11 @@ func (d *draft) apply(ctx context.Context, tx transcript.Tx) (bool, error) {
 		}
 		d.exchange.Link.Agent = d.newAgent.ID
 	}
+	if d.parentCall != nil {
+		if err := tx.SetParentCall(d.exchange.Link.Agent, *d.parentCall); err != nil {
+			return false, err
+		}
+	}
 	for _, id := range d.aside {
 		if err := tx.SetSide(id); err != nil {
 			return false, err

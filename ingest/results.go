@@ -50,6 +50,9 @@ func putPrompts(tx transcript.Tx, d *decoded, it *transcript.Item) error {
 			continue
 		}
 		key, ok := promptKey(text)
+		if name == taskArgument {
+			key, ok = clueOf("task", text), text != ""
+		}
 		if n++; !ok || n > mostPrompts {
 			continue
 		}

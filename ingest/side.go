@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"errors"
 	"strings"
 	"time"
 
@@ -33,7 +34,11 @@ func (k *linker) beside() (bool, error) {
 			if err != nil {
 				return false, err
 			}
-			if !extended {
+			isSub, err := k.isSub(other)
+			if err != nil {
+				return false, err
+			}
+			if !extended && !isSub {
 				if err := k.tx.SetSide(other.ID); err != nil {
 					return false, err
 				}
@@ -42,6 +47,15 @@ func (k *linker) beside() (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// isSub tells whether another agent's call started that of an exchange.
+func (k *linker) isSub(e *transcript.Exchange) (bool, error) {
+	a, err := k.tx.Agent(k.ctx, e.Link.Agent)
+	if errors.Is(err, transcript.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && !a.Main, err
 }
 
 // mostFirsts bounds how many first requests of a run are looked at.

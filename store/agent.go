@@ -93,6 +93,17 @@ func (t *tx) PutAgent(a *transcript.Agent) error {
 	return nil
 }
 
+// SetParentCall says which call started a stored agent.
+func (t *tx) SetParentCall(agent string, call transcript.Place) error {
+	if err := t.open(); err != nil {
+		return err
+	}
+	if _, err := t.st.exec("UPDATE agent SET call_exchange = ?, call_at = ? WHERE id = ?", packID(call.Exchange), call.At, packID(agent)); err != nil {
+		return fmt.Errorf("store call of agent: %w", err)
+	}
+	return nil
+}
+
 // RunByKey gives the run that a client's own name belongs to.
 func (p *past) RunByKey(key string) (*transcript.Run, error) {
 	if err := p.check(); err != nil {

@@ -216,6 +216,8 @@ type Tx interface {
 	BindRun(key, run string) error
 	// PutAgent stores a new agent and gives it an id if it has none.
 	PutAgent(a *Agent) error
+	// SetParentCall says which call started a stored agent.
+	SetParentCall(agent string, call Place) error
 	// SetSide makes a stored exchange a side call: it leaves its agent.
 	SetSide(exchange string) error
 	// PutClue notes by what an exchange may be found: the hash of something that

@@ -240,6 +240,12 @@ func agents(t *testing.T, s transcript.Store) {
 		t.Fatal(err)
 	}
 	same(t, "agent", *one, main)
+	a.ParentCall = &transcript.Place{Exchange: id(2), Body: "response", At: "/content/4"}
+	update(t, s, func(tx transcript.Tx) error { return tx.SetParentCall(a.ID, *a.ParentCall) })
+	if one, err = s.Agent(t.Context(), a.ID); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "agent whose call came to be known", *one, a)
 	if _, err := s.Agent(t.Context(), id(77)); !errors.Is(err, transcript.ErrNotFound) {
 		t.Errorf("no such agent: %v", err)
 	}

@@ -11,6 +11,10 @@ import (
 // Codex keeps a session as lines of items of the Responses API, with a line of
 // token counts behind each answer. Its base instructions are there, its tools are
 // not: that API takes calls without them, so what is rebuilt can be sent.
+//
+// The file of a session that was forked from another one, as sub-agents are, may begin
+// with the turns of that, token counts and all: a turn is another's if its id was made
+// before the session's. What was answered there is history here, and no step.
 type codexRecord struct {
 	Timestamp string          `json:"timestamp"`
 	Type      string          `json:"type"`
@@ -39,6 +43,7 @@ type codex struct {
 	came         clock             // of that input
 	usage        any
 	ended        time.Time
+	inherits     bool // the turn is one of the session that this one was forked from
 }
 
 func (c *codex) line(text []byte) error {
@@ -51,10 +56,14 @@ func (c *codex) line(text []byte) error {
 	case "session_meta":
 		return c.meta(r.Payload)
 	case "turn_context":
-		var t struct{ Model string }
+		var t struct {
+			Model string
+			ID    string `json:"turn_id"`
+		}
 		if json.Unmarshal(r.Payload, &t) == nil && t.Model != "" {
 			c.model = t.Model
 		}
+		return c.turn(t.ID)
 	case "compacted":
 		return c.compacted(r.Payload, at)
 	case "event_msg":
@@ -140,6 +149,7 @@ func (c *codex) compacted(raw json.RawMessage, at time.Time) error {
 func (c *codex) event(raw json.RawMessage) error {
 	var e struct {
 		Type string `json:"type"`
+		Turn string `json:"turn_id"`
 		Info *struct {
 			Last struct {
 				Input     int64 `json:"input_tokens"`
@@ -150,7 +160,13 @@ func (c *codex) event(raw json.RawMessage) error {
 			} `json:"last_token_usage"`
 		} `json:"info"`
 	}
-	if json.Unmarshal(raw, &e) != nil || e.Type != "token_count" || e.Info == nil || c.output == nil {
+	if json.Unmarshal(raw, &e) != nil {
+		return nil
+	}
+	if e.Type == "task_started" {
+		return c.turn(e.Turn)
+	}
+	if e.Type != "token_count" || e.Info == nil || c.output == nil {
 		return nil
 	}
 	u := &e.Info.Last
@@ -159,10 +175,32 @@ func (c *codex) event(raw json.RawMessage) error {
 	return c.flush()
 }
 
+// turn begins a turn.
+func (c *codex) turn(id string) error {
+	session := c.header["Thread-Id"]
+	if inherits := len(session) > 0 && madeBefore(id, session[0]); inherits != c.inherits {
+		c.inherits = inherits
+		return c.flush()
+	}
+	return nil
+}
+
+// madeBefore tells of two UUIDs of version 7, which begin with the time, whether the
+// first was made before the second.
+func madeBefore(a, b string) bool {
+	const ofTime = 13 // digits, and a dash among them
+	return isUUID7(a) && isUUID7(b) && a[:ofTime] < b[:ofTime]
+}
+
+func isUUID7(s string) bool { return looksLikeUUID(s) && s[14] == '7' }
+
 func (c *codex) item(raw json.RawMessage, at time.Time) error {
 	var i struct{ Type, Role string }
 	if err := json.Unmarshal(raw, &i); err != nil {
 		return bad("read item: %w", err)
+	}
+	if c.inherits {
+		return c.take(raw, at)
 	}
 	switch i.Type {
 	case "reasoning", "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call", "image_generation_call":

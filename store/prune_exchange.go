@@ -17,7 +17,7 @@ const (
 )
 
 // inJSON writes numbers, or lists of them, for json_each.
-func inJSON[T int64 | [2]int64 | [3]int64](numbers []T) string {
+func inJSON[T int64 | [3]int64](numbers []T) string {
 	if len(numbers) == 0 {
 		return "[]" // and not null
 	}
@@ -161,30 +161,28 @@ func (p *pruning) lookups() error {
 		if err != nil || len(list) == 0 {
 			return err
 		}
-		last := int64(0)
-		for _, g := range list {
-			last = max(last, g.row)
-		}
+		first, last := list[0].row, list[len(list)-1].row
 		slices.SortFunc(list, func(a, b goneLookup) int { return cmp.Compare(a.key, b.key) })
 		if err := inSteps(p.change, list, goneBatch, (*tx).removeGone); err != nil {
 			return err
 		}
-		if err := p.forgetGone(last); err != nil {
+		if err := p.forgetGone(first, last); err != nil {
 			return err
 		}
 	}
 }
 
-// forgetGone deletes the notes up to one.
-func (p *pruning) forgetGone(last int64) error {
-	for left := true; left; {
+// forgetGone deletes the notes from one up to another.
+func (p *pruning) forgetGone(from, last int64) error {
+	for from <= last {
 		err := p.change(func(t *tx) (err error) {
-			for left = true; left && err == nil && !t.enough(); {
-				if _, err = t.st.exec("DELETE FROM lookup_gone WHERE rowid IN (SELECT rowid FROM lookup_gone WHERE rowid <= ? ORDER BY rowid LIMIT ?)", last, goneBatch); err == nil {
-					left, err = t.exists("SELECT 1 FROM lookup_gone WHERE rowid <= ?", last)
+			for {
+				from += goneRows >> 10
+				_, err = t.st.exec("DELETE FROM lookup_gone WHERE rowid < ?", min(from, last+1))
+				if err != nil || from > last || t.enough() {
+					return err
 				}
 			}
-			return err
 		})
 		if err != nil {
 			return err
@@ -215,20 +213,22 @@ func (t *tx) removeGone(batch []goneLookup) error {
 }
 
 // removeLookups deletes lookups that are not of this transaction, and counts them
-// out of what the tables hold.
+// out of what the tables hold. An entry is in one of them, most likely in the last.
 func (t *tx) removeLookups(lookups [][2]int64) error {
-	list := inJSON(lookups)
-	for i, table := range lookupTables {
-		result, err := t.st.exec("DELETE FROM "+table+" WHERE (key, target) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))", list)
-		if err != nil {
-			return fmt.Errorf("delete lookups: %w", err)
-		}
-		n, err := result.RowsAffected()
-		if err != nil {
-			return err
-		}
-		if i < len(t.w.state.lookups) && n > 0 {
-			t.w.state.lookups[i], t.w.state.changed = t.w.state.lookups[i]-n, true
+	for _, l := range lookups {
+		for i := len(lookupTables) - 1; i >= 0; i-- {
+			found := false
+			err := t.st.numbers("DELETE FROM "+lookupTables[i]+" WHERE key = ? AND target = ? RETURNING 1", []any{l[0], l[1]}, func(int64) { found = true })
+			if err != nil {
+				return fmt.Errorf("delete lookup: %w", err)
+			}
+			if !found {
+				continue
+			}
+			if i < len(t.w.state.lookups) {
+				t.w.state.lookups[i], t.w.state.changed = t.w.state.lookups[i]-1, true
+			}
+			break
 		}
 	}
 	return nil

@@ -16,6 +16,7 @@ const (
 	indexFew   = 4  // fewer wait for more for a while: texts that are put together make a smaller index
 	indexWait  = 5 * time.Second
 	indexBytes = 60 << 10 // about how much text one transaction takes in: two full texts
+	tidySteps  = 2        // are taken after each transaction that indexes
 	indexTurns = 8        // while traffic passes, so many times as long as it worked an Indexer rests
 	restMost   = 2 * time.Second
 	lookAgain  = 2 * time.Second // how often it looks for what other programs stored
@@ -118,12 +119,15 @@ func (x *Indexer) tidyOnce(ctx context.Context, thorough bool) (more bool, err e
 	return more, err
 }
 
-// keepTidy takes a step in tidying after each that indexes, so that what is to be
+// keepTidy takes some steps in tidying after each that indexes, so that what is to be
 // joined does not pile up. What fails there holds up nothing.
 func (x *Indexer) keepTidy(ctx context.Context) {
-	if _, err := x.tidyOnce(ctx, false); err != nil && ctx.Err() == nil {
-		x.failures.Add(1)
-		x.Log.Error("tidy index for search", "error", err)
+	for n, more := 0, true; more && n < tidySteps; n++ {
+		var err error
+		if more, err = x.tidyOnce(ctx, false); err != nil && ctx.Err() == nil {
+			x.failures.Add(1)
+			x.Log.Error("tidy index for search", "error", err)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -17,10 +18,9 @@ const (
 	fewBlocks  = 4  // so many small ones are joined when there is nothing else to do
 	manyBlocks = 16 // and so many in any case
 
-	joinBytes  = 128 << 10 // about how much a step writes
-	joinParts  = 8         // in which a step is done, so that it takes little memory
-	cellStored = 700       // bytes that the terms of a cell take
-	dropRows   = 2048      // a step removes
+	joinBytes  = 16 << 10 // about how much is read and written at once, so that it takes little memory
+	cellStored = 700      // bytes that the terms of a cell take
+	dropRows   = 256      // are removed at once
 )
 
 // TidyTexts takes a step in joining blocks, or in removing what is of no use any
@@ -40,26 +40,29 @@ func (t *tx) TidyTexts(thorough bool) (more bool, err error) {
 	return more, nil
 }
 
-// dropGone removes some rows of blocks that are of no use, and a block with its
-// last ones.
+// dropGone removes rows of blocks that are of no use, and a block with its last
+// ones.
 func (t *tx) dropGone(bool) (bool, error) {
 	gone, err := t.searchBlocks(context.Background(), blockGone)
-	left := int64(dropRows)
+	if err != nil || len(gone) == 0 {
+		return false, err
+	}
 	for i := range gone {
 		const query = "DELETE FROM search_row WHERE id IN (SELECT id FROM search_row WHERE id BETWEEN ? AND ? LIMIT ?)"
-		from, n := gone[i].id<<blockRowBits, int64(0)
-		result, err := t.st.exec(query, from, from|(1<<blockRowBits-1), left)
-		if err == nil {
-			n, err = result.RowsAffected()
-		}
-		if left -= n; err != nil || left == 0 {
-			return true, err
+		for n, from := int64(dropRows), gone[i].id<<blockRowBits; n == dropRows; {
+			result, err := t.st.exec(query, from, from|(1<<blockRowBits-1), dropRows)
+			if err == nil {
+				n, err = result.RowsAffected()
+			}
+			if err != nil || t.enough() {
+				return true, err
+			}
 		}
 		if _, err = t.st.exec("DELETE FROM search_block WHERE id = ?", gone[i].id); err != nil {
 			return true, err
 		}
 	}
-	return len(gone) > 0, err
+	return true, nil
 }
 
 // beginJoining begins to put together blocks.
@@ -165,13 +168,12 @@ func (t *tx) goOnJoining(bool) (bool, error) {
 		_, err = t.st.exec("UPDATE search_block SET state = 2 WHERE id = ?", b.id)
 		return true, err
 	}
-	rows := max(1, b.rows*joinBytes/(max(1, b.made)*cellStored))
-	to := min(b.done+rows, b.rows)
-	if err := t.joinRows(b, of, to); err != nil {
+	done, err := t.joinRows(b, of)
+	if err != nil {
 		return false, err
 	}
-	if to < b.rows {
-		_, err = t.st.exec("UPDATE search_block SET done = ? WHERE id = ?", to, b.id)
+	if done < b.rows {
+		_, err = t.st.exec("UPDATE search_block SET done = ? WHERE id = ?", done, b.id)
 		return true, err
 	}
 	live := joined(of).live
@@ -180,7 +182,7 @@ func (t *tx) goOnJoining(bool) (bool, error) {
 			return false, err
 		}
 	}
-	_, err = t.st.exec("UPDATE search_block SET state = 1, done = ?, live = ?, made = ? WHERE id = ?", to, live, live, b.id)
+	_, err = t.st.exec("UPDATE search_block SET state = 1, done = ?, live = ?, made = ? WHERE id = ?", done, live, live, b.id)
 	return true, err
 }
 
@@ -196,27 +198,29 @@ type joining struct {
 	cells []uint32
 }
 
-// joinRows writes the rows of a block up to one, of what others have.
-func (t *tx) joinRows(b *searchBlock, of []searchBlock, to int64) error {
+// joinRows writes the next rows of a block, of what others have, and says up to
+// which there was time.
+func (t *tx) joinRows(b *searchBlock, of []searchBlock) (done int64, err error) {
 	j := joining{into: b, of: of}
-	var err error
 	if j.live, err = t.liveCells(b, of); err != nil {
-		return err
+		return 0, err
 	}
 	w := writeRows(t, b, b.done)
-	few := max(1, (to-b.done)/joinParts)
-	for from := b.done; from < to; from += few {
+	few := max(1, b.rows*joinBytes/(max(1, b.made)*cellStored))
+	for done = b.done; done < b.rows && (done == b.done || !t.enough()); {
+		from := done
+		done = min(from+few, b.rows)
 		j.found, j.block, j.order = j.found[:0], j.block[:0], j.order[:0]
 		for i := range of {
-			if err := t.readTerms(&j, i, b.begin(from), b.begin(min(from+few, to))); err != nil {
-				return err
+			if err := t.readTerms(&j, i, b.begin(from), b.begin(done)); err != nil {
+				return 0, err
 			}
 		}
-		if err := j.write(w); err != nil {
-			return err
+		if err := errors.Join(j.write(w), w.upTo(done)); err != nil {
+			return 0, err
 		}
 	}
-	return w.upTo(to)
+	return done, nil
 }
 
 // write writes what was found.

@@ -30,10 +30,14 @@ type Import struct {
 	// MostScratch bounds the scratch files of one file in bytes: what is packed may
 	// be large. 0 is no bound.
 	MostScratch int64
-	Redact      *redact.Redactor // takes the credentials out of headers and URLs
+	// MostUnpacked bounds what a zip archive unpacks to, in bytes; 0 is the usual bound.
+	MostUnpacked int64
+	Redact       *redact.Redactor // takes the credentials out of headers and URLs
 	// Bad is told of what was left out of a file: a line or an element, by its number
 	// from 1.
 	Bad func(file string, number int64, err error)
+	// Left, if not nil, is told of a file in a zip archive that was left out.
+	Left func(file, entry, why string)
 
 	committer ingest.Committer
 }
@@ -51,14 +55,16 @@ type File struct {
 type Imported struct {
 	File      string         `json:"file"`
 	Format    string         `json:"format"`
-	Exchanges int            `json:"exchanges"`       // that the file holds
-	New       int            `json:"new"`             // of them, that were not there
-	Runs      int            `json:"runs"`            // that they are in
-	Calls     int            `json:"calls"`           // tool calls in the new ones
-	Grades    map[string]int `json:"grades"`          // of the exchanges
-	Bad       int            `json:"bad_lines"`       // lines, or elements, that were left out
-	Otherwise int            `json:"otherwise"`       // of an archive: exchanges that are linked otherwise here
-	Error     string         `json:"error,omitempty"` // why it was not read to its end
+	Exchanges int            `json:"exchanges"`          // that the file holds
+	New       int            `json:"new"`                // of them, that were not there
+	Runs      int            `json:"runs"`               // that they are in
+	Calls     int            `json:"calls"`              // tool calls in the new ones
+	Grades    map[string]int `json:"grades"`             // of the exchanges
+	Bad       int            `json:"bad_lines"`          // lines, or elements, that were left out
+	Files     int            `json:"files,omitempty"`    // of a zip archive: that were taken in
+	LeftOut   int            `json:"left_out,omitempty"` // of a zip archive: files that were not
+	Otherwise int            `json:"otherwise"`          // of an archive: exchanges that are linked otherwise here
+	Error     string         `json:"error,omitempty"`    // why it was not read to its end
 
 	runs runList
 }
@@ -117,6 +123,7 @@ type taking struct {
 	*Import
 	ctx     context.Context
 	file    *File
+	entry   bool // it is a file in a zip archive
 	did     *Imported
 	scratch []*os.File
 	used    int64 // bytes of scratch files
@@ -145,6 +152,13 @@ func (im *taking) run() error {
 	s, head, err := im.source(im.file)
 	if err != nil {
 		return err
+	}
+	switch {
+	case im.entry && isPacked(head):
+		im.did.Format, im.did.Error = unknown, "archives in an archive are not followed"
+		return nil
+	case fitsZip(head):
+		return im.zip(s.Reader)
 	}
 	if im.Format == ofArchives || im.Format == Auto && formats.FitsArchive(head) {
 		im.did.Format = ofArchives

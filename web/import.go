@@ -83,7 +83,7 @@ func (s *server) importPost(c *gin.Context) {
 	salt := make([]byte, 16)
 	rand.Read(salt)
 	im := &importing{server: s, ctx: c.Request.Context(), format: files.Auto}
-	im.im = files.Import{Store: s.store(), MostScratch: unpackedTo * s.mostImport, Redact: redact.New(salt), Bad: im.bad}
+	im.im = files.Import{Store: s.store(), MostScratch: unpackedTo * s.mostImport, MostUnpacked: unpackedTo * s.mostImport, Redact: redact.New(salt), Bad: im.bad, Left: im.left}
 	defer im.close()
 	err = im.all(parts)
 	switch {
@@ -227,6 +227,8 @@ func (im *importing) take(name string, r io.Reader) bool {
 		im.log.Warn("an import ended early", "error", err)
 	case !did.Known():
 		did.Error = "It is in no format that is known. If it is, choose the format."
+	case did.Error != "":
+		did.Error = sentence(errors.New(did.Error))
 	}
 	now.Refs, now.More = im.runRefs(did.RunIDs())
 	if err != nil {
@@ -248,10 +250,19 @@ func fileName(name string) string {
 }
 
 // bad keeps what was left out of the file that is being taken in.
-func (im *importing) bad(_ string, number int64, err error) {
+func (im *importing) bad(file string, number int64, err error) {
 	now := im.did[len(im.did)-1]
 	if len(now.Bad) < badTold {
-		now.Bad = append(now.Bad, badLine{number, oneLine(err.Error(), 300)})
+		entry, _ := strings.CutPrefix(file, now.Name)
+		now.Bad = append(now.Bad, badLine{oneLine(strings.TrimPrefix(entry, ": "), 200), number, oneLine(err.Error(), 300)})
+	}
+}
+
+// left keeps what was left out of the zip archive that is being taken in.
+func (im *importing) left(_, entry, why string) {
+	now := im.did[len(im.did)-1]
+	if len(now.Left) < badTold {
+		now.Left = append(now.Left, leftFile{oneLine(entry, 200), oneLine(why, 300)})
 	}
 }
 

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"fmt"
 	"mime/multipart"
@@ -191,4 +192,26 @@ func TestBrowser_FilesAreDroppedOnTheListOfRuns(t *testing.T) {
 		t.Errorf("a large file: %q", got)
 	}
 	b.quiet()
+}
+
+// A zip archive is taken in as the files in it; what is no transcript is told by name.
+func TestImport_TakesZipArchivesIn(t *testing.T) {
+	var text bytes.Buffer
+	z := zip.NewWriter(&text)
+	for name, content := range map[string]string{"s/a.jsonl": badChat, "../b.jsonl": strings.Replace(chatLine, "How are you?", "Who are you?", 1), "<b>notes</b>.txt": "no transcript"} {
+		w, err := z.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Write([]byte(content))
+	}
+	z.Close()
+	db, o := importViewer(t)
+	h := web.New(o)
+	p := tookIn(t, h, uploaded{"all.zip", text.String()}, uploaded{"c.jsonl", strings.Replace(chatLine, "How are you?", "Where are you?", 1)})
+	wantText(t, p, "all.zip", "zip, 2 files", "3 exchanges", "3 runs", "1 left out", "s/a.jsonl: 2: ", "1 file in it left out", "<b>notes</b>.txt: it is in no format that is known", "c.jsonl")
+	if n := exchangesIn(t, db); n != 4 {
+		t.Errorf("%d exchanges are stored, want 4", n)
+	}
+	wantText(t, tookIn(t, h, uploaded{"cut.zip", text.String()[:text.Len()-30]}), "Its list of files cannot be read")
 }

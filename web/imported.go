@@ -18,14 +18,22 @@ type importedFile struct {
 	Name string
 	Refs []string // of the runs that its exchanges are in, the first ones
 	More int
-	Bad  []badLine // the first ones
+	Bad  []badLine  // the first ones
+	Left []leftFile // of a zip archive, the first ones
 }
 
 // badLine is a line or an element that was left out.
 type badLine struct {
+	Entry  string // of a zip archive, the file in it
 	Number int64
 	Why    string
 }
+
+// leftFile is a file in a zip archive that was left out.
+type leftFile struct{ Name, Why string }
+
+// MoreLeft counts the files left out that are not told.
+func (f *importedFile) MoreLeft() int { return f.LeftOut - len(f.Left) }
 
 // MoreBad counts the bad lines that are not told.
 func (f *importedFile) MoreBad() int { return f.Imported.Bad - len(f.Bad) }

@@ -30,7 +30,8 @@ func newImport(a *app) *cobra.Command {
 calls are found in the same way. Importing a file again adds nothing.
 
 Formats: ` + strings.Join(names[1:], ", ") + `;
-auto tells them apart. Beside a session of Claude Code lie those of its sub-agents,
+auto tells them apart. A zip archive is taken in as the files that it holds; archives
+in it are not. Beside a session of Claude Code lie those of its sub-agents,
 which come along.
 
 What came by import says so (ls, show, and "imported" in JSON) and what it is worth:
@@ -42,7 +43,8 @@ A line that cannot be read is told with its number, and the rest goes in; the ex
 status is 1 then.`,
 		Example: `  inspect import retake.archive
   inspect import ~/.claude/projects/*/*.jsonl
-  inspect import --format openai-chat train.jsonl`,
+  inspect import --format openai-chat train.jsonl
+  inspect import sessions.zip`,
 		Args: arguments(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := mistake.OneOf("--format", format, names); err != nil {
@@ -76,7 +78,7 @@ func (a *app) importFiles(ctx context.Context, format string, paths []string) er
 	salt := make([]byte, 16)
 	rand.Read(salt)
 	im := &importing{app: a, bar: a.progress()}
-	im.Import = files.Import{Store: db, Format: format, Redact: redact.New(salt), Bad: im.bad}
+	im.Import = files.Import{Store: db, Format: format, Redact: redact.New(salt), Bad: im.bad, Left: im.left}
 	var all []*files.Imported
 	if paths, err = im.subsLast(paths); err != nil {
 		return err
@@ -110,7 +112,14 @@ func (a *app) printImported(all []*files.Imported) error {
 	} else {
 		p := a.printer(false)
 		for _, i := range all {
-			p.line("%s: %s, %s exchange%s in %d run%s, %s new (%s)", visible(i.File), i.Format, number(int64(i.Exchanges)), plural(i.Exchanges), i.Runs, plural(i.Runs), number(int64(i.New)), strings.Join(i.Worth(), ", "))
+			form := i.Format
+			if i.Files > 0 {
+				form = fmt.Sprintf("%s, %s file%s", form, number(int64(i.Files)), plural(i.Files))
+			}
+			p.line("%s: %s, %s exchange%s in %d run%s, %s new (%s)", visible(i.File), form, number(int64(i.Exchanges)), plural(i.Exchanges), i.Runs, plural(i.Runs), number(int64(i.New)), strings.Join(i.Worth(), ", "))
+			if i.LeftOut > 0 {
+				p.line("  %s file%s in it left out", number(int64(i.LeftOut)), plural(i.LeftOut))
+			}
 			if i.Otherwise > 0 {
 				p.line("  %d of them are linked otherwise than they were: what they continue is not in the archive", i.Otherwise)
 			}
@@ -131,6 +140,7 @@ type importing struct {
 	app  *app
 	bar  *progress
 	open []*os.File
+	told int // files left out of an archive
 }
 
 // subsLast puts files of sub-agents behind the others.
@@ -171,10 +181,15 @@ func (im *importing) file(ctx context.Context, path string) (*files.Imported, er
 		return nil, err
 	}
 	f.Beside = func(format string) ([]files.File, error) { return im.beside(path, format) }
+	im.told = 0
 	did, err := im.Take(ctx, f)
-	if err == nil && !did.Known() {
+	if err == nil && did.Error != "" {
 		im.bar.clear()
-		fmt.Fprintf(im.app.err, "inspect: %s: %s; --format names one\n", visible(path), did.Error)
+		hint := ""
+		if !did.Known() {
+			hint = "; --format names one"
+		}
+		fmt.Fprintf(im.app.err, "inspect: %s: %s%s\n", visible(path), visible(did.Error), hint)
 	}
 	return did, err
 }
@@ -226,6 +241,18 @@ func (im *importing) opened(path string) (files.File, error) {
 	}
 	base := filepath.Base(path)
 	return files.File{Name: path, Base: strings.TrimSuffix(base, filepath.Ext(path)), Reader: &watched{f, info.Size(), 0, im.bar, base}}, nil
+}
+
+// left tells of files in an archive that were left out, the first ones.
+func (im *importing) left(file, entry, why string) {
+	const most = 20
+	if im.told++; im.told > most {
+		return
+	}
+	im.bar.clear()
+	if fmt.Fprintf(im.app.err, "inspect: %s: %s: %s\n", visible(file), visible(entry), visible(oneLine(why))); im.told == most {
+		fmt.Fprintf(im.app.err, "inspect: %s: …\n", visible(file))
+	}
 }
 
 // bad tells what was left out of a file.

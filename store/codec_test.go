@@ -70,3 +70,23 @@ func TestPackCache_KeepsTheLongerBeginning(t *testing.T) {
 		t.Errorf("%d packs of %d bytes are kept, want the longer one alone", len(cache.packs), cache.size)
 	}
 }
+
+func TestPackCache_DropsWhatHasBeenMerged(t *testing.T) {
+	cache := packCache{limit: 1 << 20}
+	other := &pack{lane: wholes, first: 4, ends: []int{3}, data: []byte("abc")}
+	one := &pack{lane: pieces, first: 4, ends: []int{3, 6}, data: []byte("abcdef")}
+	two := &pack{lane: pieces, first: 6, ends: []int{3}, data: []byte("ghi")}
+	begun := &pack{lane: pieces, first: 4, ends: []int{3, 6, 9}, data: []byte("abcdef")}
+	merged := &pack{lane: pieces, first: 4, ends: []int{3, 6, 9}, data: []byte("abcdefghi")}
+	for _, p := range []*pack{other, one, two, begun} {
+		cache.keep(p)
+	}
+	if len(cache.packs) != 3 {
+		t.Errorf("%d packs are kept before the merged one is whole, want 3", len(cache.packs))
+	}
+	cache.keep(merged)
+	cache.keep(two)
+	if cache.find(idIn(pieces, 6)) != merged || cache.find(idIn(wholes, 4)) != other || len(cache.packs) != 2 || cache.size != len(other.data)+len(merged.data) {
+		t.Errorf("%d packs of %d bytes are kept, want the merged one and that of the other lane", len(cache.packs), cache.size)
+	}
+}

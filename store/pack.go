@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 var (
@@ -63,6 +64,17 @@ func (p *pack) segment(id segmentID) ([]byte, bool) {
 func (p *pack) covers(id segmentID) bool {
 	i := id.number() - p.first
 	return id.lane() == p.lane && i >= 0 && i < int64(len(p.ends))
+}
+
+// has tells whether what is unpacked of another pack is unpacked here as well.
+func (p *pack) has(other *pack) bool {
+	return p.lane == other.lane && p.first <= other.first && p.unpacked() >= other.unpacked()
+}
+
+// unpacked gives the number behind the last segment that is unpacked.
+func (p *pack) unpacked() int64 {
+	n, _ := slices.BinarySearch(p.ends, len(p.data)+1)
+	return p.first + int64(n)
 }
 
 // whole tells whether all of it is unpacked, so that a sum has told that it is right.

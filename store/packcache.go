@@ -38,13 +38,18 @@ func (c *packCache) begun(id segmentID) bool {
 func (c *packCache) keep(p *pack) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if i := slices.IndexFunc(c.packs, func(k *pack) bool { return k.lane == p.lane && k.first == p.first }); i >= 0 { // its beginning
-		if len(c.packs[i].data) >= len(p.data) {
+	for _, k := range c.packs {
+		if k.has(p) {
 			return
 		}
-		c.size -= len(c.packs[i].data)
-		c.packs = slices.Delete(c.packs, i, i+1)
 	}
+	c.packs = slices.DeleteFunc(c.packs, func(k *pack) bool { // its beginning, and what has been merged into it
+		if p.has(k) {
+			c.size -= len(k.data)
+			return true
+		}
+		return false
+	})
 	c.packs = append(c.packs, p)
 	c.size += len(p.data)
 	for c.size > c.limit && len(c.packs) > 1 {

@@ -107,7 +107,7 @@ const saltBytes = 32
 // keptUnpacked is how much of what was read is kept in memory: less than in a
 // program that only reads, since what reads most here is the search index, each
 // exchange once.
-const keptUnpacked = 2 << 20
+const keptUnpacked = 1 << 20
 
 // rest is how long an exchange that has ended is left alone.
 const rest = 50 * time.Millisecond

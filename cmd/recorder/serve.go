@@ -133,7 +133,9 @@ const openWithin = 2 * time.Second
 func (s *session) opened(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, openWithin)
 	defer cancel()
-	return s.workspace.Opened(ctx)
+	err := s.workspace.Opened(ctx)
+	letGoOfProgram() // this ends the start
+	return err
 }
 
 func (s *session) listen(label string) error {

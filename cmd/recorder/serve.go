@@ -133,9 +133,7 @@ const openWithin = 2 * time.Second
 func (s *session) opened(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, openWithin)
 	defer cancel()
-	err := s.workspace.Opened(ctx)
-	letGoOfProgram() // this ends the start
-	return err
+	return s.workspace.Opened(ctx)
 }
 
 func (s *session) listen(label string) error {

@@ -289,38 +289,35 @@ func (g *gathering) parts() []transcript.SearchTexts {
 	return append(parts, transcript.SearchTexts{Exchanges: g.u, From: from, Texts: list[from:], Last: true})
 }
 
-// put writes parts, as many at once as make a transaction. It stops without an
-// error where somebody else was faster.
+// put writes parts, each in a transaction. It stops without an error where
+// somebody else was faster.
 func (x *Indexer) put(ctx context.Context, parts []transcript.SearchTexts) error {
 	for len(parts) > 0 {
 		store, err := x.Store(ctx)
 		if err != nil || store == nil {
 			return err
 		}
-		done, stopped, began := 0, false, time.Now()
-		err = store.Update(ctx, func(tx transcript.Tx) error {
-			for bytes := 0; done < len(parts) && bytes < indexBytes; done++ {
-				ok, err := tx.PutTexts(parts[done])
-				if err != nil || !ok {
-					stopped = true
-					return err
-				}
-				bytes += parts[done].Bytes()
+		p, began, ok := &parts[0], time.Now(), false
+		if preparer, can := store.(transcript.SearchPreparer); can {
+			if err := preparer.PrepareTexts(ctx, p); err != nil {
+				return err
 			}
-			return nil
+		}
+		err = store.Update(ctx, func(tx transcript.Tx) error {
+			ok, err = tx.PutTexts(*p)
+			return err
 		})
 		if err != nil {
 			return err
 		}
 		x.keepTidy(ctx)
-		for _, p := range parts[:done] {
-			if p.Last {
-				x.exchange.Add(int64(len(p.Exchanges)))
-			}
-		}
-		if parts = parts[done:]; stopped {
+		if !ok {
 			return nil
 		}
+		if p.Last {
+			x.exchange.Add(int64(len(p.Exchanges)))
+		}
+		parts = parts[1:]
 		if len(parts) > 0 {
 			select {
 			case <-ctx.Done():

@@ -53,7 +53,10 @@ type DB struct {
 	closed       atomic.Bool
 }
 
-var _ transcript.Store = (*DB)(nil)
+var (
+	_ transcript.Store          = (*DB)(nil)
+	_ transcript.SearchPreparer = (*DB)(nil)
+)
 
 // Open opens the database at path for reading and writing. It makes the file
 // (0600) and its folder (0700) if need be and brings an older schema up to

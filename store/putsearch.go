@@ -53,17 +53,19 @@ func (t *tx) putTexts(p *transcript.SearchTexts) (bool, error) {
 	if first <= s.done { // out of the order of exchanges
 		lane = 1
 	}
-	c := t.w.cellTerms(p.Bytes())
-	defer t.w.keepTerms(c)
+	made, err := t.prepared(p)
+	if err != nil {
+		return false, err
+	}
 	for i := range p.Texts {
-		if err := t.putText(&p.Texts[i], lane, s.next, c); err != nil {
+		if err := t.putText(&p.Texts[i], lane, s.next+made.texts[i], made.items[i]); err != nil {
 			return false, err
 		}
 	}
-	if err := t.putBlock(lane, s.next, c); err != nil {
+	if err := t.putBlock(lane, s.next, made); err != nil {
 		return false, err
 	}
-	s.next += int64(c.end())
+	s.next += made.block.span
 	s.partOf, s.part = first, int64(p.From+len(p.Texts))
 	if p.Last {
 		err = t.end(p.Exchanges, &s)
@@ -72,6 +74,17 @@ func (t *tx) putTexts(p *transcript.SearchTexts) (bool, error) {
 		_, err = t.st.exec("UPDATE search_state SET done = ?, next = ?, part_of = ?, part = ?", s.done, s.next, s.partOf, s.part)
 	}
 	return err == nil, err
+}
+
+// prepared gives what was prepared of texts, if the same of them are kept still.
+func (t *tx) prepared(p *transcript.SearchTexts) (*preparedTexts, error) {
+	if made, ok := p.Prepared.(*preparedTexts); ok {
+		known, err := t.knownTexts(t.w.lookup, p.Texts)
+		if err != nil || slices.Equal(known, made.known) {
+			return made, err
+		}
+	}
+	return t.w.prepareTexts(&t.reader, t.w.lookup, p)
 }
 
 // begin tells whether an exchange is to be indexed, and removes what is there of
@@ -105,9 +118,8 @@ func (t *tx) end(list []transcript.Unindexed, s *searchState) error {
 	return nil
 }
 
-// putText stores one text and adds its terms to those of the block whose lane and
-// first cell are given.
-func (t *tx) putText(text *transcript.SearchText, lane, block int64, c *cellTerms) error {
+// putText stores one text, from a cell on, unless it is kept already.
+func (t *tx) putText(text *transcript.SearchText, lane, cell int64, in []preparedItem) error {
 	if len(text.Items) == 0 {
 		return nil
 	}
@@ -124,10 +136,9 @@ func (t *tx) putText(text *transcript.SearchText, lane, block int64, c *cellTerm
 		}
 		same = key
 	}
-	id := block + int64(c.end())
-	items, err := t.prepare(text, lane, c)
+	items, err := t.placed(text, lane, in)
 	if err == nil {
-		_, err = t.st.exec("INSERT INTO search_text (id, first, last, items, same) VALUES (?, ?, ?, ?, ?)", id, first, last, packItems(items, first), same)
+		_, err = t.st.exec("INSERT INTO search_text (id, first, last, items, same) VALUES (?, ?, ?, ?, ?)", cell, first, last, packItems(items, first), same)
 	}
 	return err
 }

@@ -145,6 +145,7 @@ func (x *plainIndex) index(p transcript.SearchTexts) {
 	x.t.Helper()
 	if len(p.Exchanges) > 1 || len(p.Texts) < 3 || x.r.IntN(3) == 0 {
 		p.Last = true
+		x.prepare(&p)
 		x.update(func(tx transcript.Tx) error {
 			ok, err := tx.PutTexts(p)
 			if err == nil && !ok {
@@ -165,6 +166,7 @@ func (x *plainIndex) index(p transcript.SearchTexts) {
 				}
 				break
 			}
+			x.prepare(&part)
 			x.update(func(tx transcript.Tx) error {
 				ok, err := tx.PutTexts(part)
 				if err == nil && !ok {
@@ -174,6 +176,16 @@ func (x *plainIndex) index(p transcript.SearchTexts) {
 			})
 			from = to
 		}
+	}
+}
+
+// prepare does sometimes beforehand what can be done.
+func (x *plainIndex) prepare(p *transcript.SearchTexts) {
+	if x.r.IntN(2) == 0 {
+		return
+	}
+	if err := x.db.PrepareTexts(x.t.Context(), p); err != nil {
+		x.t.Fatal(err)
 	}
 }
 

@@ -63,44 +63,25 @@ func (t *tx) addBlock(b *searchBlock, state int) error {
 	return t.st.row(context.Background(), query, []any{b.lane, b.first, b.span, b.rows, b.made, b.live, state}, &b.id)
 }
 
-// putBlock stores terms of so many cells from first on.
-func (t *tx) putBlock(lane, first int64, c *cellTerms) error {
-	cells := int64(c.end())
-	if cells == 0 {
-		return nil
-	}
-	b := &searchBlock{lane: lane, first: first, span: cells, rows: rowsFor(cells), made: cells, live: cells}
-	if err := t.addBlock(b, blockAsked); err != nil {
-		return err
-	}
-	w := writeRows(t, b, 0)
-	var list []uint32
-	all := c.sorted()
-	for i, v := range all {
-		list = append(list, uint32(v))
-		if i == len(all)-1 || all[i+1]>>32 != v>>32 {
-			if err := w.put(term(v>>32), list); err != nil {
-				return err
-			}
-			list = list[:0]
-		}
-	}
-	return w.upTo(b.rows)
+// insertRow stores the terms of one row of a block.
+func (t *tx) insertRow(b *searchBlock, row int64, terms []byte) error {
+	return t.st.run("INSERT INTO search_row (id, terms) VALUES (?, ?)", b.id<<blockRowBits|row, terms)
 }
 
-// rowWriter writes the rows of a block, of terms that come in their order.
+// rowWriter makes the rows of a block, of terms that come in their order.
 type rowWriter struct {
-	tx    *tx
-	block *searchBlock
-	row   int64 // is being filled
-	last  term  // in it
-	data  []byte
-	bits  bitWriter
+	block  *searchBlock
+	insert func(row int64, terms []byte) error // terms are written over later
+	row    int64                               // is being filled
+	last   term                                // in it
+	data   []byte
+	bits   bitWriter
 }
 
 // writeRows writes the rows of a block from one on.
 func writeRows(t *tx, b *searchBlock, row int64) *rowWriter {
-	return &rowWriter{tx: t, block: b, row: row, last: b.begin(row), data: make([]byte, 0, 4096)}
+	insert := func(row int64, terms []byte) error { return t.insertRow(b, row, terms) }
+	return &rowWriter{block: b, insert: insert, row: row, last: b.begin(row), data: make([]byte, 0, 4096)}
 }
 
 func (w *rowWriter) put(t term, cells []uint32) error {
@@ -116,7 +97,7 @@ func (w *rowWriter) put(t term, cells []uint32) error {
 // is missing, the block was removed.
 func (w *rowWriter) upTo(row int64) error {
 	for w.row < row {
-		if _, err := w.tx.st.exec("INSERT INTO search_row (id, terms) VALUES (?, ?)", w.block.id<<blockRowBits|w.row, w.data); err != nil {
+		if err := w.insert(w.row, w.data); err != nil {
 			return err
 		}
 		w.row++

@@ -134,25 +134,17 @@ func unpackItems(packed []byte, exchange int64) ([]packedItem, error) {
 	return items, nil
 }
 
-// prepare makes what a row holds of items that are put, whose terms it adds to
-// those of a block.
-func (t *tx) prepare(text *transcript.SearchText, lane int64, c *cellTerms) ([]packedItem, error) {
+// placed makes what a row holds of items that are put in those cells.
+func (t *tx) placed(text *transcript.SearchText, lane int64, in []preparedItem) ([]packedItem, error) {
 	out := make([]packedItem, len(text.Items))
-	begin := c.end()
 	for i := range text.Items {
 		it := &text.Items[i]
 		tool, err := t.toolID(it.Tool)
 		if err != nil {
 			return nil, err
 		}
-		add := c.addItem
-		if text.Words {
-			add = c.addWordsAlone
-		}
-		first, n := add(transcript.Fold(it.Text))
-		out[i] = packedItem{SearchItem: *it, tool: tool, words: text.Words, again: lane == 1, cell: int64(first - begin), cells: int64(n)}
+		out[i] = packedItem{SearchItem: *it, tool: tool, words: text.Words, again: lane == 1, cell: in[i].cell, cells: in[i].cells}
 	}
-	c.end()
 	return out, nil
 }
 

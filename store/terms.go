@@ -185,8 +185,7 @@ const keptTerms = 128 << 10
 
 // cellTerms gives an empty collection with room for the terms of so much text.
 func (w *writer) cellTerms(bytes int) *cellTerms {
-	c := w.terms
-	w.terms = nil
+	c := w.terms.Swap(nil)
 	if c == nil {
 		c = &cellTerms{}
 	}
@@ -198,7 +197,7 @@ func (w *writer) cellTerms(bytes int) *cellTerms {
 // keepTerms keeps the room of a collection for the next one, unless it is large.
 func (w *writer) keepTerms(c *cellTerms) {
 	if cap(c.list) <= keptTerms && cap(c.spare) <= keptTerms {
-		w.terms = c
+		w.terms.Store(c)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/retake-debugger/retake/transcript"
@@ -35,7 +36,7 @@ type writer struct {
 	models  map[modelKey]int64
 	takes   map[int64]storedTake // that go on
 	scratch []byte
-	terms   *cellTerms // to be used again
+	terms   atomic.Pointer[cellTerms] // to be used again
 }
 
 // lookOften: SQLite looks whether it may write at longer and longer intervals,

@@ -114,6 +114,14 @@ type SearchTexts struct {
 	From      int         // of a part: how many texts of the exchange came before
 	Texts     []SearchText
 	Last      bool // no more follow: the exchanges are indexed
+	Prepared  any  // what a SearchPreparer made of them; may be nil
+}
+
+// SearchPreparer is a store that can do of PutTexts what needs no transaction, so
+// that others that write wait for less time. PutTexts takes texts that were not
+// prepared, too.
+type SearchPreparer interface {
+	PrepareTexts(ctx context.Context, t *SearchTexts) error
 }
 
 // SearchWriter is the writing side of the search index.

@@ -226,12 +226,23 @@ func (r *Redacted) run(run *transcript.Run, err error) (*transcript.Run, error) 
 // Runs lists runs.
 func (r *Redacted) Runs(ctx context.Context, f transcript.RunFilter) ([]transcript.RunSum, error) {
 	list, err := r.Reader.Runs(ctx, f)
+	r.names(list)
+	return list, err
+}
+
+// RunNames gives what runs are called.
+func (r *Redacted) RunNames(ctx context.Context, ids []string) ([]transcript.RunSum, error) {
+	list, err := r.Reader.RunNames(ctx, ids)
+	r.names(list)
+	return list, err
+}
+
+func (r *Redacted) names(list []transcript.RunSum) {
 	for i := range list {
 		s := &list[i]
 		s.Name, s.Topic = r.scrub.Text(s.Name), r.scrub.Text(s.Topic)
 		r.marks(&s.Marks)
 	}
-	return list, err
 }
 
 // Marks gives what users said of a run.

@@ -108,12 +108,12 @@ func (r *reader) listRuns(ctx context.Context, f transcript.RunFilter) ([]transc
 	return list, nil
 }
 
-func scanRun(row *sql.Rows, s *transcript.RunSum) error {
+func scanRun(row *sql.Rows, s *transcript.RunSum, more ...any) error {
 	var id any
 	var started *int64
 	var name, note, tags *string
 	var pinned *bool
-	if err := row.Scan(&s.N, &id, &s.Name, &started, &name, &note, &tags, &pinned); err != nil {
+	if err := row.Scan(append([]any{&s.N, &id, &s.Name, &started, &name, &note, &tags, &pinned}, more...)...); err != nil {
 		return err
 	}
 	s.ID, s.StartedAt = unpackID(id), unpackTime(started)

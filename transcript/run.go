@@ -108,6 +108,9 @@ type RunReader interface {
 	RunN(ctx context.Context, n int64) (*Run, error)
 	// FindRuns gives the ids that hold part, at most limit of them, newest first.
 	FindRuns(ctx context.Context, part string, limit int) ([]string, error)
+	// RunNames gives of those of these runs that are there what they are called: of a
+	// RunSum only Run, Marks and Topic.
+	RunNames(ctx context.Context, ids []string) ([]RunSum, error)
 	// Runs lists the runs that have exchanges, newest first.
 	Runs(ctx context.Context, f RunFilter) ([]RunSum, error)
 	// RunUses tells what is to be paid for runs: their exchanges but replays and those

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -162,7 +163,11 @@ func NewRequestDiff(ctx context.Context, r transcript.Reader, e *transcript.Exch
 
 func (s *Side) read(ctx context.Context, r transcript.Reader, t *Target, o DiffOptions, now time.Time) error {
 	if t.Exchange != nil {
-		return s.readExchange(ctx, r, t.Exchange, o)
+		err := s.readExchange(ctx, r, t.Exchange, o)
+		if t.Take != nil {
+			s.Name = strings.TrimSpace(TakeRef(t.Take.N)+" "+t.Take.Arm) + " · " + s.Name
+		}
+		return err
 	}
 	run, err := NewRun(ctx, r, t.Run, now)
 	if err != nil {
@@ -171,7 +176,7 @@ func (s *Side) read(ctx context.Context, r transcript.Reader, t *Target, o DiffO
 	if o.Prices != nil {
 		run.Price(o.Prices)
 	}
-	s.Ref, s.Name, s.Models, s.Steps, s.Calls, s.Errors = run.Ref(), run.Name, run.Models, run.Counts.Steps, run.Counts.Calls, run.Counts.Errors
+	s.Ref, s.Name, s.Models, s.Steps, s.Calls, s.Errors = run.Ref(), run.Title(), run.Models, run.Counts.Steps, run.Counts.Calls, run.Counts.Errors
 	s.Usage, s.CostUSD, s.LowerBound, s.DurationMS = run.Usage, run.CostUSD, run.CostIsLowerBound, run.DurationMS
 	a := acting{run: run, ctx: ctx, reader: r, reasoning: o.Reasoning}
 	if t.Agent > 0 {

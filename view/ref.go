@@ -29,6 +29,7 @@ type Target struct {
 	Agent    int                  // number of the agent in the run that was named, 0 if none was
 	Step     int                  // number of the step, 0 for the whole run
 	Exchange *transcript.Exchange // that was named, or is the step's last attempt; nil for a whole run
+	Take     *transcript.Take     // that was named; nil for none
 	read     *Run                 // if it had to be read to find that
 }
 
@@ -68,8 +69,7 @@ func Locate(ctx context.Context, r transcript.Reader, ref string) (*Target, erro
 		return &Target{Exchange: e}, nil
 	}
 	if n, ok := number(ref, "t"); ok {
-		e, err := byTake(ctx, r, n)
-		return &Target{Exchange: e}, err
+		return byTake(ctx, r, n)
 	}
 	if name, agent, step, ok := runRef(ref); ok {
 		return inRun(ctx, r, name, agent, step)
@@ -212,7 +212,7 @@ func number(ref, prefix string) (int64, bool) {
 	return n, ok && err == nil && n > 0
 }
 
-func byTake(ctx context.Context, r transcript.Reader, n int64) (*transcript.Exchange, error) {
+func byTake(ctx context.Context, r transcript.Reader, n int64) (*Target, error) {
 	t, err := r.TakeN(ctx, n)
 	if err != nil {
 		return nil, fmt.Errorf("find t%d: %w", n, err)
@@ -223,7 +223,7 @@ func byTake(ctx context.Context, r transcript.Reader, n int64) (*transcript.Exch
 		}
 		e, err := r.Exchange(ctx, s.Exchange)
 		if err == nil || !errors.Is(err, transcript.ErrNotFound) {
-			return e, err
+			return &Target{Exchange: e, Take: t}, err
 		}
 	}
 	return nil, fmt.Errorf("find t%d: it sent nothing: %w", n, transcript.ErrNotFound)

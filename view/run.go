@@ -15,6 +15,7 @@ type RunRow struct {
 	N                int64             `json:"n"`
 	Name             string            `json:"name"`
 	NamedBy          string            `json:"named_by"`   // "user", "command" or "message"
+	Topic            string            `json:"topic"`      // what its first step is about
 	StartedAt        *time.Time        `json:"started_at"` // nil: nobody knows
 	EndedAt          *time.Time        `json:"ended_at"`   // of its last exchange
 	DurationMS       *float64          `json:"duration_ms"`
@@ -105,6 +106,7 @@ func newRunRow(s *transcript.RunSum, now time.Time) RunRow {
 			Unanswered: max(0, s.Calls-s.Results), Errors: s.Errors + s.Failed, Failed: s.Failed},
 	}
 	r.Name, r.NamedBy = nameOf(s)
+	r.Topic = s.Topic
 	r.Timeline = s.Timeline
 	if r.Imported = s.Imported; r.Imported != "" {
 		r.Origin = "imported"
@@ -129,6 +131,17 @@ func nameOf(s *transcript.RunSum) (name, by string) {
 		return commandOf(s.Name), "command"
 	}
 	return s.Topic, "message"
+}
+
+// Title is the name of the run. Of a command, which says little of what was asked for,
+// it is also what the run is about.
+func (r *RunRow) Title() string { return titled(r.Name, r.NamedBy, r.Topic) }
+
+func titled(name, by, topic string) string {
+	if by == "command" && topic != "" && topic != name {
+		return name + " · " + topic
+	}
+	return name
 }
 
 // commandOf is what a label says of a command: the moment behind it only keeps two

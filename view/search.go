@@ -22,9 +22,11 @@ type Hit struct {
 	Outcome   transcript.Outcome `json:"outcome"`
 	Model     string             `json:"model"`
 	Run       string             `json:"run"`
-	Body      string             `json:"body"` // "request" or "response"
-	At        string             `json:"at"`   // JSON pointer there
-	Kind      transcript.Kind    `json:"kind"` // of the item; "error" for what the exchange failed with
+	RunRef    string             `json:"run_ref"`  // "" if it is in none
+	RunName   string             `json:"run_name"` // what the run is about
+	Body      string             `json:"body"`     // "request" or "response"
+	At        string             `json:"at"`       // JSON pointer there
+	Kind      transcript.Kind    `json:"kind"`     // of the item; "error" for what the exchange failed with
 	Role      string             `json:"role"`
 	Name      string             `json:"name"` // of the tool that is called, defined or answers
 	CallID    string             `json:"call_id"`
@@ -105,7 +107,33 @@ func Find(ctx context.Context, r transcript.Reader, s Search) (*Found, error) {
 	if found.Hits == nil {
 		found.Hits = []Hit{}
 	}
-	return found, nil
+	return found, nameRuns(ctx, r, found.Hits)
+}
+
+// nameRuns says of hits which runs they are in.
+func nameRuns(ctx context.Context, r transcript.Reader, hits []Hit) error {
+	seen := map[string]*transcript.RunSum{}
+	var ids []string
+	for i := range hits {
+		if id := hits[i].Run; id != "" && seen[id] == nil {
+			seen[id], ids = &transcript.RunSum{}, append(ids, id)
+		}
+	}
+	list, err := r.RunNames(ctx, ids)
+	if err != nil {
+		return ignoreLost(err)
+	}
+	for i := range list {
+		seen[list[i].ID] = &list[i]
+	}
+	for i := range hits {
+		if run := seen[hits[i].Run]; run != nil && run.N > 0 {
+			hits[i].RunRef = RunRef(run.N)
+			name, by := nameOf(run)
+			hits[i].RunName = titled(name, by, run.Topic)
+		}
+	}
+	return nil
 }
 
 // errFull ends a search that has enough.

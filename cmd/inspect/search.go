@@ -121,18 +121,19 @@ func (a *app) sayHow(found *view.Found, s view.Search) {
 func (a *app) printHits(hits []view.Hit) error {
 	p := a.printer(false)
 	if !a.terminal() {
-		p.line("ref\ttime\tmodel\twhat\ttext")
+		p.line("ref\trun\ttime\tmodel\twhat\ttext")
 		for i := range hits {
 			h := &hits[i]
 			before, match, after := snippet(h, 1<<20)
-			p.line("%s\t%s\t%s\t%s\t%s%s%s", h.Ref(), a.when(h.StartedAt), word(h.Model), hitWhat(h), before, p.mark(match), after)
+			p.line("%s\t%s\t%s\t%s\t%s\t%s%s%s", h.Ref(), h.RunRef, a.when(h.StartedAt), word(h.Model), hitWhat(h), before, p.mark(match), after)
 		}
 		return p.failed
 	}
-	widths := [2]int{}
+	widths := [3]int{}
 	for i := range hits {
 		widths[0] = max(widths[0], len(hits[i].Ref()))
 		widths[1] = max(widths[1], displaywidth.String(cut(hitWhat(&hits[i]), widestWhat)))
+		widths[2] = max(widths[2], len(hits[i].RunRef))
 	}
 	for i := range hits {
 		h := &hits[i]
@@ -141,8 +142,8 @@ func (a *app) printHits(hits []view.Hit) error {
 		if h.IsError {
 			what = p.style(what, red)
 		}
-		before, match, after := snippet(h, max(p.columns-widths[0]-widths[1]-len(a.when(h.StartedAt))-6, 20))
-		p.line("%-*s  %s  %s  %s%s%s", widths[0], h.Ref(), p.style(a.when(h.StartedAt), dim), what, before, p.mark(match), after)
+		before, match, after := snippet(h, max(p.columns-widths[0]-widths[1]-widths[2]-len(a.when(h.StartedAt))-8, 20))
+		p.line("%-*s  %-*s  %s  %s  %s%s%s", widths[0], h.Ref(), widths[2], h.RunRef, p.style(a.when(h.StartedAt), dim), what, before, p.mark(match), after)
 	}
 	return p.failed
 }

@@ -27,6 +27,9 @@ type Tool struct {
 	Bytes50    *float64 `json:"result_bytes_p50"`
 	Bytes95    *float64 `json:"result_bytes_p95"`
 	BytesMax   int      `json:"result_bytes_max"`
+	// Definitions is how many different ones it had in these runs; 0 if that was not
+	// looked at.
+	Definitions int `json:"definitions,omitempty"`
 	// Shapes are the forms that its results had, the most frequent first. A tool
 	// whose results have several is hard to read for a program, and for a model.
 	Shapes   []Shape    `json:"shapes"`
@@ -92,7 +95,7 @@ func (g *toolGathering) take(run string, calls []Call) {
 	found := false
 	for i := range calls {
 		c := &calls[i]
-		if c.Name != g.tool.Name || c.State == transcript.OrphanResult || c.State == transcript.Duplicate {
+		if c.Name != g.tool.Name || !c.isOne() {
 			continue
 		}
 		found = true
@@ -101,6 +104,11 @@ func (g *toolGathering) take(run string, calls []Call) {
 	if found {
 		g.tool.Runs = append(g.tool.Runs, run)
 	}
+}
+
+// isOne tells whether it is a call, and not only a result.
+func (c *Call) isOne() bool {
+	return c.State != transcript.OrphanResult && c.State != transcript.Duplicate
 }
 
 func (g *toolGathering) call(c ToolCall) {

@@ -11,13 +11,17 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-const toolRuns = 20 // runs that the page of a tool reads
+const (
+	toolRuns  = 20      // runs that the page of a tool reads, and that of all tools
+	toolBytes = 4 << 20 // that these bring on the page of all tools
+)
 
 // toolsPage lists the tools that were called, or shows one of them.
 type toolsPage struct {
 	layout
 	S     *view.Stats
 	Whole bool
+	Seen  *view.Tools // what the newest runs tell of the tools
 	T     *toolView
 }
 
@@ -51,6 +55,10 @@ func (s *server) tools(c *gin.Context) {
 			return
 		}
 		p.S, p.Whole = v, v.Total.Exchanges < statsOver || c.Query("all") != ""
+		if p.Seen, err = view.NewTools(c.Request.Context(), s.reader, toolRuns, toolBytes, s.now()); err != nil {
+			s.failed(c, err)
+			return
+		}
 		s.show(c, http.StatusOK, "tools-page", p)
 		return
 	}

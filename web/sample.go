@@ -1,20 +1,13 @@
 package web
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
-	"github.com/google/uuid"
 
 	"github.com/retake-debugger/retake/replay"
-	"github.com/retake-debugger/retake/transcript"
-	"github.com/retake-debugger/retake/view"
 )
 
 const outcomesShown = 40
@@ -33,26 +26,6 @@ type samplePage struct {
 	Lossy   bool // arms were sent in other dialects, or something could not be carried
 }
 
-// groupPage is what pages of several takes have in common.
-type groupPage struct {
-	layout
-	Group   string
-	Origin  *transcript.Exchange // that was sent again; nil if it is gone
-	Run     string
-	Form    string
-	Look    string
-	Refresh string
-	Takes   []sampledArm
-	Compare string
-	Export  string
-	Moved   string // why the database has nothing of it, in a sentence
-
-	all []transcript.Take // of the group
-}
-
-// OriginRef is the reference of what was sent again.
-func (p *groupPage) OriginRef() string { return view.Ref(p.Origin.N) }
-
 // outcomeRow is how often the next answers of each arm did something.
 type outcomeRow struct {
 	Label string
@@ -69,24 +42,18 @@ func (s part) Percent() string {
 	return fmt.Sprintf("%.0f %%", 100*float64(s.Count)/float64(s.Of))
 }
 
-// sampledArm lists the takes of an arm.
-type sampledArm struct {
-	Name string
-	Refs []string
-}
-
 func sampleURL(group string) string { return "/samples/" + group }
 
 func (s *server) sample(c *gin.Context) {
 	ctx := c.Request.Context()
-	id, err := uuid.Parse(c.Param("group"))
-	if err != nil {
-		s.fail(c, http.StatusNotFound, "That is no sample.")
+	group, ok := s.groupOf(c)
+	if !ok {
 		return
 	}
-	p := &samplePage{groupPage: groupPage{layout: layout{Title: "Sample"}, Group: id.String(), Form: s.writable(c)}}
+	p := &samplePage{groupPage: groupPage{layout: layout{Title: "Sample"}, Group: group, Form: s.writable(c)}}
 	origin := ""
-	if run := s.takes.sampleOf(p.Group); run != nil {
+	var err error
+	if run := s.takes.sampleOf(group); run != nil {
 		now := run.score()
 		seen := fmt.Sprint(now.Done, ".", now.Ended)
 		if c.Query("seen") == seen {
@@ -98,7 +65,7 @@ func (s *server) sample(c *gin.Context) {
 		if !now.Ended {
 			p.Live, p.Refresh = true, refreshURL(c, seen)
 		}
-	} else if p.S, err = replay.ReadSample(ctx, s.reader, p.Group); err != nil {
+	} else if p.S, err = replay.ReadSample(ctx, s.reader, group); err != nil {
 		s.failed(c, err)
 		return
 	}
@@ -106,101 +73,18 @@ func (s *server) sample(c *gin.Context) {
 		p.report()
 		origin = p.S.Origin
 	}
-	if origin, err = p.readTakes(ctx, s.reader, origin); err != nil && !p.unreadable(err, p.Score != nil) {
+	if err := p.read(ctx, s.reader, origin, p.Score != nil); err != nil {
 		s.failed(c, err)
 		return
 	}
-	if len(p.all) > 0 && groupURL(&p.all[0]) != sampleURL(p.Group) {
+	if len(p.all) > 0 && groupURL(&p.all[0]) != sampleURL(group) {
 		c.Redirect(http.StatusSeeOther, groupURL(&p.all[0]))
-		return
-	}
-	if origin == "" {
-		s.fail(c, http.StatusNotFound, "There is no such sample here.")
-		return
-	}
-	if err := p.readOrigin(ctx, s.reader, origin); err != nil && !p.unreadable(err, p.Score != nil) {
-		s.failed(c, err)
 		return
 	}
 	if p.Origin != nil {
 		p.Title = "Sample of " + p.OriginRef()
 	}
 	s.show(c, http.StatusOK, "sample-page", p)
-}
-
-// moved tells whether another viewer began what is shown: then the database was opened
-// anew since.
-func (p *groupPage) moved(s, of *server) {
-	if s != of {
-		p.Moved = "The database was opened anew while this went on: its file was removed or replaced. What was sent before that is in the old file, if that is still there. This page shows what is known of it here, and only as long as this program runs."
-	}
-}
-
-// unreadable notes that the database cannot be read, where something can be shown of
-// what is under way all the same.
-func (p *groupPage) unreadable(err error, shown bool) bool {
-	if shown && p.Moved == "" {
-		p.Moved = "The database cannot be read at the moment: " + err.Error() + ". Its file may have been removed or replaced."
-	}
-	return shown
-}
-
-func (p *groupPage) readOrigin(ctx context.Context, r transcript.Reader, origin string) error {
-	e, err := r.Exchange(ctx, origin)
-	if errors.Is(err, transcript.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	p.Origin = e
-	if run, err := r.Run(ctx, e.Link.Run); err == nil {
-		p.Run = view.RunRef(run.N)
-	}
-	return nil
-}
-
-// readTakes lists the takes of the group by their arms. Of one that only these tell
-// of it gives what was replayed.
-func (p *groupPage) readTakes(ctx context.Context, r transcript.Reader, origin string) (string, error) {
-	all, err := r.Takes(ctx, origin)
-	if err != nil {
-		return origin, err
-	}
-	arm := map[string]int{}
-	for i := range all {
-		t := &all[i]
-		if t.Group != p.Group {
-			continue
-		}
-		if origin == "" {
-			origin = t.Origin
-		}
-		p.all = append(p.all, *t)
-		n, ok := arm[t.Arm]
-		if !ok {
-			n = len(p.Takes)
-			arm[t.Arm] = n
-			p.Takes = append(p.Takes, sampledArm{Name: t.Arm})
-		}
-		p.Takes[n].Refs = append(p.Takes[n].Refs, fmt.Sprintf("t%d", t.N))
-	}
-	q := url.Values{}
-	for _, a := range p.Takes {
-		q["ref"] = append(q["ref"], a.Refs...)
-	}
-	p.Export = "/export?" + q.Encode()
-	if len(p.Takes) > 1 {
-		var firsts []string
-		for _, a := range p.Takes {
-			firsts = append(firsts, a.Refs[0])
-		}
-		if len(firsts) == 2 { // the control comes last
-			slices.Reverse(firsts)
-		}
-		p.Compare = compareURL(firsts...)
-	}
-	return origin, nil
 }
 
 // report lays out what the takes show.
@@ -256,32 +140,13 @@ func points(v float64) string {
 }
 
 func (s *server) stopSample(c *gin.Context) {
-	id, err := uuid.Parse(c.Param("group"))
-	if err != nil {
-		s.fail(c, http.StatusNotFound, "That is no sample.")
-		return
+	if group, ok := s.groupOf(c); ok {
+		if run := s.takes.sampleOf(group); run != nil {
+			run.cancel()
+		}
+		c.Redirect(http.StatusSeeOther, sampleURL(group))
 	}
-	if run := s.takes.sampleOf(id.String()); run != nil {
-		run.cancel()
-	}
-	c.Redirect(http.StatusSeeOther, sampleURL(id.String()))
 }
 
 // apiSample gives the report of a sample, as inspect replay -n --json prints it.
-func (s *server) apiSample(c *gin.Context) {
-	id, err := uuid.Parse(c.Param("group"))
-	if err != nil {
-		s.fail(c, http.StatusNotFound, "That is no sample.")
-		return
-	}
-	sample, err := replay.ReadSample(c.Request.Context(), s.reader, id.String())
-	if err != nil {
-		s.failed(c, err)
-		return
-	}
-	if sample == nil {
-		s.fail(c, http.StatusNotFound, "There is no report of that sample here.")
-		return
-	}
-	s.json(c, http.StatusOK, sample)
-}
+func (s *server) apiSample(c *gin.Context) { giveReport(s, c, replay.ReadSample) }

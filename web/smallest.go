@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/gin-gonic/gin"
-	"github.com/google/uuid"
 
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
@@ -40,14 +39,14 @@ type neededPart struct {
 
 func (s *server) smallest(c *gin.Context) {
 	ctx := c.Request.Context()
-	id, err := uuid.Parse(c.Param("group"))
-	if err != nil {
-		s.fail(c, http.StatusNotFound, "That is no search for a smallest request.")
+	group, ok := s.groupOf(c)
+	if !ok {
 		return
 	}
-	p := &smallestPage{groupPage: groupPage{layout: layout{Title: "Smallest request"}, Group: id.String(), Form: s.writable(c)}}
+	p := &smallestPage{groupPage: groupPage{layout: layout{Title: "Smallest request"}, Group: group, Form: s.writable(c)}}
 	origin := ""
-	if run := s.takes.searchOf(p.Group); run != nil {
+	var err error
+	if run := s.takes.searchOf(group); run != nil {
 		now := run.stand()
 		seen := fmt.Sprint(len(now.Tried), ".", now.Ended)
 		if c.Query("seen") == seen {
@@ -62,22 +61,14 @@ func (s *server) smallest(c *gin.Context) {
 			p.Earlier = max(0, len(p.Tried)-triedShown)
 			p.Tried = p.Tried[p.Earlier:]
 		}
-	} else if p.F, err = replay.ReadSmallest(ctx, s.reader, p.Group); err != nil {
+	} else if p.F, err = replay.ReadSmallest(ctx, s.reader, group); err != nil {
 		s.failed(c, err)
 		return
 	}
 	if p.F != nil {
 		origin, p.Look, p.Tried, p.Earlier = p.F.Exchange, p.F.LookedAt, p.F.Candidates, 0
 	}
-	if origin, err = p.readTakes(ctx, s.reader, origin); err != nil && !p.unreadable(err, p.Under != nil) {
-		s.failed(c, err)
-		return
-	}
-	if origin == "" {
-		s.fail(c, http.StatusNotFound, "There is no such search here.")
-		return
-	}
-	if err := p.readOrigin(ctx, s.reader, origin); err != nil && !p.unreadable(err, p.Under != nil) {
+	if err := p.read(ctx, s.reader, origin, p.Under != nil); err != nil {
 		s.failed(c, err)
 		return
 	}
@@ -203,33 +194,14 @@ func foundNotes(f *replay.Smallest) (list []string) {
 }
 
 func (s *server) stopSmallest(c *gin.Context) {
-	id, err := uuid.Parse(c.Param("group"))
-	if err != nil {
-		s.fail(c, http.StatusNotFound, "That is no search for a smallest request.")
-		return
+	if group, ok := s.groupOf(c); ok {
+		if run := s.takes.searchOf(group); run != nil {
+			run.cancel()
+		}
+		c.Redirect(http.StatusSeeOther, smallestURL(group))
 	}
-	if run := s.takes.searchOf(id.String()); run != nil {
-		run.cancel()
-	}
-	c.Redirect(http.StatusSeeOther, smallestURL(id.String()))
 }
 
 // apiSmallest gives what was found, as inspect minimise --json prints it, but for the
 // request.
-func (s *server) apiSmallest(c *gin.Context) {
-	id, err := uuid.Parse(c.Param("group"))
-	if err != nil {
-		s.fail(c, http.StatusNotFound, "That is no search for a smallest request.")
-		return
-	}
-	found, err := replay.ReadSmallest(c.Request.Context(), s.reader, id.String())
-	if err != nil {
-		s.failed(c, err)
-		return
-	}
-	if found == nil {
-		s.fail(c, http.StatusNotFound, "There is no report of that search here.")
-		return
-	}
-	s.json(c, http.StatusOK, found)
-}
+func (s *server) apiSmallest(c *gin.Context) { giveReport(s, c, replay.ReadSmallest) }

@@ -33,10 +33,10 @@ type pair struct {
 	Call    *half
 	Result  *half
 	Latency *float64
-	Why     string // what is wrong, in a sentence
-	Joined  string // how the halves were joined, if not by their id
-	Other   string // anchor of the pair that has the first result
-	AlsoIn  []string
+	Why     string   // what is wrong, in a sentence
+	Joined  string   // how the halves were joined, if not by their id
+	Other   string   // anchor of the pair that has the first result
+	AlsoIn  []string // references of exchanges that brought other results
 	Found   []lint.Finding
 	Example bool        // a developer put it there
 	Subs    []*subAgent // agents that the call started, on the page of a run
@@ -126,9 +126,6 @@ func (b *blocks) result(p *pair, e *view.Entry) {
 		p.State, p.Why = stateUnanswered, b.t.Children[0].Ref()+" goes on without a result for this call."
 	default:
 		p.State, p.Why = stateWaiting, "No later request has brought a result yet."
-	}
-	if len(p.AlsoIn) > 0 {
-		p.Why = "Other results for this call came in " + strings.Join(p.AlsoIn, ", ") + "."
 	}
 }
 

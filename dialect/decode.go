@@ -176,7 +176,7 @@ func (r *reader) response(read api) {
 		}
 	}
 	if t.Usage != nil {
-		t.Usage.Complete = t.Complete
+		t.Usage.Complete = t.Complete && countsOutput(t)
 	}
 }
 

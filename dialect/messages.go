@@ -177,6 +177,12 @@ func (a messagesAPI) response(object []byte) {
 	t.Text = text.String()
 }
 
+// countsOutput tells whether the usage of an answer says what came out. That of one
+// which was put together from a file may not.
+func countsOutput(t *transcript.Turn) bool {
+	return t.Dialect != transcript.Messages || get(t.UsageRaw, "output_tokens") != nil
+}
+
 // messagesUsage adds up the prompt: Anthropic's input_tokens leaves out what
 // was read from the cache and what was written to it.
 func messagesUsage(v []byte) *transcript.Usage {

@@ -117,10 +117,20 @@ type walker struct {
 // find notes a finding and gives it, so that what comes later can change it.
 func (w *walker) find(code string, s Severity, at spot, callID, format string, args ...any) *Finding {
 	f := &Finding{Code: code, Severity: s, Exchange: at.exchange, Body: at.body, At: at.at, CallID: callID, Message: fmt.Sprintf(format, args...)}
-	if !w.silent {
+	if !w.silent && !(w.step.Imported == transcript.ViewOnly && isForm(code)) {
 		w.judge.findings = append(w.judge.findings, f)
 	}
 	return f
+}
+
+// isForm tells of findings about the form of a request. That of one which was put
+// together to be viewed is nobody's.
+func isForm(code string) bool {
+	switch code {
+	case "missing_max_tokens", "parallel_results_split", "missing_tool_result":
+		return true
+	}
+	return false
 }
 
 func (w *walker) in(at string) spot  { return spot{w.step.ID, "request", at} }

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 	"time"
 
@@ -190,7 +191,8 @@ func (a *claudeAgent) flush() error {
 	if a.id == "" {
 		return nil
 	}
-	if a.stop == "" {
+	unended := a.stop == ""
+	if unended {
 		a.stop = "end_turn"
 		if hasBlock(a.blocks, "tool_use") {
 			a.stop = "tool_use"
@@ -200,7 +202,13 @@ func (a *claudeAgent) flush() error {
 	if len(a.usage) > 0 {
 		response["usage"] = a.usage
 	}
-	err := a.answered(answerTo{model: a.model, response: response, ended: a.ended})
+	answer := answerTo{model: a.model, response: response, ended: a.ended}
+	if usage := a.usageWithoutEnd(); unended && usage != nil {
+		told := maps.Clone(response)
+		told["usage"] = usage
+		answer.known, answer.response = response, told
+	}
+	err := a.answered(answer)
 	if err == nil {
 		err = a.sayBlocks("assistant", a.blocks)
 	}
@@ -231,4 +239,40 @@ func hasBlock(blocks []json.RawMessage, kind string) bool {
 		}
 	}
 	return false
+}
+
+// usageWithoutEnd is the usage without how many tokens came, where that is the figure
+// that the answer began with: it tells one to ten where there are hundreds. nil: the
+// figure may be right.
+func (a *claudeAgent) usageWithoutEnd() map[string]json.RawMessage {
+	var usage map[string]json.RawMessage
+	var tokens int64
+	if json.Unmarshal(a.usage, &usage) != nil || json.Unmarshal(usage["output_tokens"], &tokens) != nil || tokens*mostOfToken >= a.leastSaid() {
+		return nil
+	}
+	delete(usage, "output_tokens")
+	return usage
+}
+
+const (
+	mostOfToken = 12  // bytes that a token stands for, at most
+	leastOfCall = 100 // bytes that a call takes beside its arguments
+)
+
+// leastSaid is how many bytes the model has said at least.
+func (a *claudeAgent) leastSaid() (n int64) {
+	for _, raw := range a.blocks {
+		var b struct {
+			Type, Text, Thinking string
+			Input                json.RawMessage
+		}
+		if json.Unmarshal(raw, &b) != nil {
+			continue
+		}
+		n += int64(len(b.Text) + len(b.Thinking) + len(b.Input))
+		if b.Type == "tool_use" {
+			n += leastOfCall
+		}
+	}
+	return n
 }

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/transcript"
 )
 
 // What a file does not say is not known: nothing is made up.
@@ -70,4 +73,38 @@ func secondOf(t time.Time) string {
 		return "?"
 	}
 	return fmt.Sprint(t.Sub(time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)).Seconds())
+}
+
+// A session that does not tell the end of an answer has only the tokens that it began
+// with: where that cannot be all, how many came is left out.
+func TestImport_LeavesOutTokensThatAnAnswerBeganWith(t *testing.T) {
+	answer := func(stop, tokens, text string) string {
+		return `{"type":"assistant","sessionId":"s1","uuid":"u2","parentUuid":"u1","message":{"id":"msg_1","role":"assistant","model":"m","stop_reason":` + stop + `,"content":[{"type":"text","text":"` + text + `"}],"usage":{"input_tokens":7,"output_tokens":` + tokens + `}}}`
+	}
+	ids := map[string]bool{}
+	for name, c := range map[string]struct {
+		line string
+		told bool
+	}{
+		"too few":            {answer("null", "2", strings.Repeat("word ", 100)), false},
+		"enough":             {answer("null", "99", strings.Repeat("word ", 100)), true},
+		"few, but its end":   {answer(`"end_turn"`, "2", strings.Repeat("word ", 100)), true},
+		"few, and as little": {answer("null", "2", "Yes."), true},
+	} {
+		var bad []int64
+		for e, err := range importer(t, c.line).Read(source(t, c.line, &bad)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := &dialect.Wire{Method: "POST", URL: e.URL, Request: read(t, e.Request), Response: read(t, e.Response), Status: 200, ResponseHeader: e.ResponseHeader}
+			u := dialect.Decode(transcript.Messages, w).Usage
+			if u == nil || u.InputTotal != 7 || u.Complete != c.told || (u.Output > 0) != c.told {
+				t.Errorf("%s: %+v", name, u)
+			}
+			ids[e.ID] = true
+		}
+	}
+	if len(ids) != 3 { // of the two that say the same one tells its end
+		t.Errorf("%d ids, want 3: what is left out is no part of them", len(ids))
+	}
 }

@@ -86,6 +86,7 @@ type answerTo struct {
 	model    string
 	head     []byte             // members of the request before the history, each with a comma behind it
 	response any                // the response object
+	known    any                // what the id is made of, if that is not the response
 	began    time.Time          // zero: when the end of the history was said
 	ended    time.Time          // zero: nobody knows
 	outcome  transcript.Outcome // "" for ok
@@ -96,6 +97,10 @@ type answerTo struct {
 // answered gives out an exchange that asks with the history so far.
 func (r *rebuilding) answered(a answerTo) error {
 	response, err := line(a.response)
+	known := response
+	if err == nil && a.known != nil {
+		known, err = line(a.known)
+	}
 	if err != nil {
 		return bad("write answer: %w", err)
 	}
@@ -121,7 +126,7 @@ func (r *rebuilding) answered(a answerTo) error {
 	}
 	r.at(ended)
 	c := &transcript.Capture{
-		ID: idOf(r.key, string(r.dialect), fmt.Sprintf("%x", r.sum), string(response)), StartedAt: began, EndedAt: ended, Label: r.label, Imported: r.grade,
+		ID: idOf(r.key, string(r.dialect), fmt.Sprintf("%x", r.sum), string(known)), StartedAt: began, EndedAt: ended, Label: r.label, Imported: r.grade,
 		Upstream: "imported", Method: "POST", URL: r.url, Status: 200, Outcome: transcript.OK,
 		RequestHeader: cloneHeader(r.header), ResponseHeader: map[string][]string{"Content-Type": {"application/json"}}, Request: request, Response: inMemory(response),
 	}

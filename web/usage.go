@@ -4,6 +4,7 @@ import (
 	"math/big"
 
 	"github.com/retake-debugger/retake/pricing"
+	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
 
@@ -48,4 +49,15 @@ func dollarsOf(usd *big.Rat) string {
 		return ""
 	}
 	return "$" + pricing.Dollars(usd)
+}
+
+// outOf tells how many tokens came out.
+func outOf(u *transcript.Usage) string {
+	switch {
+	case u.Complete:
+		return count(u.Output) + " out"
+	case u.Output == 0:
+		return "output not known"
+	}
+	return "≥ " + count(u.Output) + " out"
 }

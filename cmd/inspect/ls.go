@@ -359,7 +359,7 @@ func (a *app) exchangeDollars(r *view.Row) string {
 	if r.CostUSD == nil && r.Usage == nil {
 		return ""
 	}
-	return a.dollars(r.CostUSD, false)
+	return a.dollars(r.CostUSD, r.CostUSD != nil && r.Usage != nil && !r.Usage.Complete)
 }
 
 // nothing says why a list of runs or exchanges is empty.

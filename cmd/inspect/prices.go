@@ -74,6 +74,8 @@ func (a *app) weigh(ctx context.Context, r transcript.Reader, run *view.Run) err
 // prices if that is not known.
 func exchangeCost(r *view.Row) string {
 	switch {
+	case r.CostUSD != nil && r.Usage != nil && !r.Usage.Complete:
+		return "≥ $" + *r.CostUSD
 	case r.CostUSD != nil:
 		return "$" + *r.CostUSD
 	case r.Usage != nil:

@@ -192,7 +192,10 @@ func usage(u *transcript.Usage) []string {
 		in += fmt.Sprintf(" (%d %% cached)", 100*u.CacheRead/u.InputTotal)
 	}
 	out := number(u.Output) + " out"
-	if !u.Complete {
+	switch {
+	case !u.Complete && u.Output == 0:
+		out = "output not known"
+	case !u.Complete:
 		out = "at least " + out
 	}
 	return []string{in, out}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/retake-debugger/retake/store"
+	"github.com/retake-debugger/retake/transcript"
 )
 
 // pruneAll removes all but the newest exchanges, and says when it begins.
@@ -35,6 +36,31 @@ const (
 	mostKillTries = 30
 )
 
+// indexEach puts a text of its own for each of so many exchanges into the index, a
+// block for each, so that a prune has many to join; long ones for the last.
+func indexEach(t *testing.T, db *store.DB, count int) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(3, 5))
+	for n := range int64(count) {
+		err := db.Update(t.Context(), func(tx transcript.Tx) error {
+			text := fmt.Sprintf("text of x%d.", n+1)
+			words := 60
+			if n > int64(count)-60 {
+				words = 1200
+			}
+			for range words {
+				text += fmt.Sprintf(" %x", r.Uint64())
+			}
+			_, err := tx.PutTexts(transcript.SearchTexts{Exchanges: []transcript.Unindexed{{N: n + 1}}, Last: true,
+				Texts: []transcript.SearchText{{Items: []transcript.SearchItem{{Exchange: n + 1, Body: "request", At: "/0", Text: text}}}}})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Killed at any point a prune leaves a whole database with all that is kept,
 // and another one finishes it.
 func TestPrune_SurvivesKill(t *testing.T) {
@@ -44,6 +70,7 @@ func TestPrune_SurvivesKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	conversations(t, db, 1, 6, 100, 5000)
+	indexEach(t, db, 600)
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -51,8 +78,8 @@ func TestPrune_SurvivesKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, step := range []string{"exchanges", "history", "packs", "space"} {
-		for _, times := range []int{1, 2, 3} {
+	for _, step := range []string{"exchanges", "search", "history", "packs", "space"} {
+		for _, times := range []int{1, 2} {
 			file := filepath.Join(t.TempDir(), "retake.db")
 			killed := 0
 			for try := 0; killed == 0 && (try == 0 || times == 1 && try < mostKillTries); try++ { // it may be faster than the kill
@@ -87,8 +114,23 @@ func kept(t *testing.T, path, step string, finished bool) {
 	if n := number(t, db, "SELECT count(*) FROM exchange WHERE n >= ?", pruneKeeps); n != 600-pruneKeeps+1 {
 		t.Fatalf("killed at %s: %d exchanges are kept", step, n)
 	}
+	for n := pruneKeeps; n <= 600; n += 7 {
+		found := 0
+		for _, err := range db.Search(t.Context(), transcript.SearchQuery{Text: fmt.Sprintf("text of x%d.", n)}) {
+			if err != nil {
+				t.Fatalf("killed at %s: %v", step, err)
+			}
+			found++
+		}
+		if found != 1 {
+			t.Fatalf("killed at %s: x%d is found %d times", step, n, found)
+		}
+	}
 	if !finished {
 		return
+	}
+	if n := number(t, db, "SELECT count(*) FROM search_block WHERE state <> 1 OR live = 0"); n > 0 {
+		t.Errorf("killed at %s: %d blocks are not put together or of no use", step, n)
 	}
 	if n := number(t, db, "SELECT count(*) FROM exchange"); n != 600-pruneKeeps+1 {
 		t.Errorf("killed at %s: %d exchanges are left", step, n)

@@ -357,6 +357,7 @@ func TestPrune_WhileSomebodyReads(t *testing.T) {
 	}
 	defer db.Close()
 	conversations(t, db, 1, 3, 60, 4000)
+	indexEach(t, db, 180)
 	reader, err := store.OpenReader(path)
 	if err != nil {
 		t.Fatal(err)

@@ -255,6 +255,10 @@ func TestBrowser_AToolOutputIsChangedAndReplayed(t *testing.T) {
 	if got := eval[string](b, `document.querySelector("#plan ins").innerText`); !strings.Contains(got, "very cold") {
 		t.Errorf("the plan shows %q as new", got)
 	}
+	b.poll(`document.activeElement.id === "plan"`)
+	if at := b.box("#plan"); at.Y < 0 || at.Y > 700 || eval[string](b, `location.hash`) != "" {
+		t.Errorf("the plan is at %+v of the address %s", at, eval[string](b, `location.href`))
+	}
 	b.do(chromedp.Click(chromedp.CSS("button.go")), chromedp.WaitReady(chromedp.CSS("#take .item.assistant")))
 	if got := eval[string](b, `document.querySelector("#take").innerText`); !strings.Contains(got, "Told: very cold | 2 degrees") {
 		t.Errorf("the take tells %q", got)

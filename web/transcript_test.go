@@ -5,9 +5,39 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/retake-debugger/retake/web"
 )
 
 func pairsOf(p page) []page { return p.class("pair") }
+
+// Where other results of a call came is said in a line, however many there are.
+func TestTranscript_OtherResultsAreLinked(t *testing.T) {
+	many := []string{"x4", "x5", "x6", "x7", "x8"}
+	for _, c := range []struct {
+		refs   []string
+		line   string
+		folded int
+	}{{nil, "", 0}, {many[:1], "Another result for this call came in x4.", 0}, {many[:3], "Other results for this call came in x4, x5, x6.", 0}, {many, "5 other results for this call came", 1}} {
+		tr := transcriptOf("s")
+		for i := range tr.Entries {
+			if tr.Entries[i].AlsoIn != nil {
+				tr.Entries[i].AlsoIn = c.refs
+			}
+		}
+		text, err := web.RenderTranscript(tr, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := parse(t, string(text))
+		if got := len(p.all(func(n *node) bool { return n.Data == "details" && attr(n, "class") == "why" })); got != c.folded || c.line != "" && !strings.Contains(p.text(), c.line) {
+			t.Errorf("%v: %d folded lists, want %d and %q", c.refs, got, c.folded, c.line)
+		}
+		if links := p.all(func(n *node) bool { return n.Data == "a" && attr(n, "href") == "/x/4" }); len(links) != min(len(c.refs), 1) {
+			t.Errorf("%v: %d links to the first", c.refs, len(links))
+		}
+	}
+}
 
 func TestTranscript_CallBesideItsResult(t *testing.T) {
 	p := open(t, sampleViewer(t), "/x/2")

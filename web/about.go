@@ -18,9 +18,10 @@ const (
 
 // aboutRun is what a run's panel tells while no item is chosen.
 type aboutRun struct {
-	Findings []foundKind
-	Tools    []toolSum
-	Takes    []takeLine
+	Findings  []foundKind
+	Tools     []toolSum
+	Takes     []takeLine
+	TakesLeft int // older ones
 }
 
 // foundKind is all findings of one code.
@@ -49,7 +50,9 @@ type toolSum struct {
 type takeLine struct{ Ref, Href, Text string }
 
 func newAboutRun(r *view.Run, onPage map[string]bool) aboutRun {
-	return aboutRun{Findings: foundKinds(r, onPage), Tools: toolSums(r), Takes: takeLines(r)}
+	a := aboutRun{Findings: foundKinds(r, onPage), Tools: toolSums(r)}
+	a.Takes, a.TakesLeft = takeLines(r)
+	return a
 }
 
 // foundKinds groups the findings of a run by their code, the worst first.
@@ -105,18 +108,23 @@ func toolSums(r *view.Run) []toolSum {
 	return list[:min(len(list), toolsAbout)]
 }
 
-// takeLines lists the replays that hang in a run, each once.
-func takeLines(r *view.Run) []takeLine {
+// takeLines lists the newest replays that hang in a run, each once, in their order, and
+// counts those that are left out.
+func takeLines(r *view.Run) ([]takeLine, int) {
 	var list []takeLine
 	seen := map[string]bool{}
 	for _, a := range r.Agents {
 		for _, b := range a.Branches {
-			if b.TakeRef == "" || seen[b.TakeRef] || len(list) == takesAbout {
+			if b.TakeRef == "" || seen[b.TakeRef] {
 				continue
 			}
 			seen[b.TakeRef] = true
 			list = append(list, takeLine{b.TakeRef, "/" + b.TakeRef, "of " + b.Take + ", " + steps(len(b.Steps))})
 		}
 	}
-	return list
+	slices.SortFunc(list, func(a, b takeLine) int {
+		return cmp.Or(cmp.Compare(len(a.Ref), len(b.Ref)), cmp.Compare(a.Ref, b.Ref))
+	})
+	left := max(0, len(list)-takesAbout)
+	return list[left:], left
 }

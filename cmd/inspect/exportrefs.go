@@ -87,7 +87,7 @@ func passes(e *transcript.Exchange, q *transcript.SearchQuery) bool {
 		q.Status[0] != 0 && (e.Status < q.Status[0] || e.Status > q.Status[1]),
 		q.Outcome != "" && e.Outcome != q.Outcome,
 		!q.After.IsZero() && e.StartedAt.Before(q.After),
-		!q.Before.IsZero() && !e.StartedAt.Before(q.Before):
+		!q.Before.IsZero() && (e.StartedAt.IsZero() || !e.StartedAt.Before(q.Before)):
 		return false
 	}
 	return true

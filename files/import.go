@@ -208,17 +208,6 @@ func (im *Import) importer(head []byte) *formats.Importer {
 	return list[n]
 }
 
-// HeadBytes is how much of the beginning of a file IsSub wants.
-const HeadBytes = formats.HeadBytes
-
-// IsSub tells by the beginning of a file whether it holds what a sub-agent did: such
-// files are to be taken in after the others of the same import, so that the calls are
-// known that started them.
-func (im *Import) IsSub(head []byte) bool {
-	format := im.importer(head)
-	return format != nil && format.IsSub(head)
-}
-
 // source reads a file; its beginning comes along.
 func (im *taking) source(f *File) (*formats.Source, []byte, error) {
 	reader := bufio.NewReaderSize(f.Reader, formats.HeadBytes)

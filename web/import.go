@@ -1,14 +1,12 @@
 package web
 
 import (
-	"bufio"
 	"context"
 	"crypto/rand"
 	"errors"
 	"io"
 	"mime/multipart"
 	"net/http"
-	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -42,18 +40,10 @@ type importPage struct {
 // importing is one upload.
 type importing struct {
 	*server
-	ctx     context.Context
-	im      files.Import
-	format  string
-	did     []*importedFile
-	held    []heldFile // of sub-agents: taken in when all others are
-	scratch []*os.File
-}
-
-// heldFile is a file that waits, in a scratch file.
-type heldFile struct {
-	name, format string
-	content      io.Reader
+	ctx    context.Context
+	im     files.Import
+	format string
+	did    []*importedFile
 }
 
 func (s *server) importForm(c *gin.Context) {
@@ -84,7 +74,6 @@ func (s *server) importPost(c *gin.Context) {
 	rand.Read(salt)
 	im := &importing{server: s, ctx: c.Request.Context(), format: files.Auto}
 	im.im = files.Import{Store: s.store(), MostScratch: unpackedTo * s.mostImport, MostUnpacked: unpackedTo * s.mostImport, Redact: redact.New(salt), Bad: im.bad, Left: im.left}
-	defer im.close()
 	err = im.all(parts)
 	switch {
 	case im.ctx.Err() != nil:
@@ -115,14 +104,15 @@ func (im *importing) all(parts *multipart.Reader) error {
 	for {
 		part, err := parts.NextPart()
 		if err == io.EOF {
-			return im.rest()
+			return nil
 		}
 		if err != nil {
 			return im.cut(err)
 		}
 		switch {
 		case part.FormName() == "file" && part.FileName() != "":
-			if !im.file(part) {
+			im.im.Format = im.format
+			if !im.take(fileName(part.FileName()), part) {
 				return nil
 			}
 		case part.FormName() == "format":
@@ -151,63 +141,6 @@ func (im *importing) cut(err error) error {
 
 func (im *importing) tooLarge() string {
 	return "More than " + size(im.mostImport) + " cannot be uploaded at once: inspect import takes files of any size."
-}
-
-// file takes in one file, or keeps it until the others are taken in. It tells whether
-// more can be read.
-func (im *importing) file(part *multipart.Part) bool {
-	name := fileName(part.FileName())
-	im.im.Format = im.format
-	head := bufio.NewReaderSize(part, files.HeadBytes)
-	var r io.Reader = head
-	if text, _ := head.Peek(files.HeadBytes); im.im.IsSub(text) {
-		if r = im.hold(name, r); r == nil {
-			return true
-		}
-	}
-	return im.take(name, r)
-}
-
-// hold keeps a file. It gives what there is to read of one that cannot be kept, as
-// far as it came; nil if it is kept.
-func (im *importing) hold(name string, r io.Reader) io.Reader {
-	f, err := os.CreateTemp("", "retake-import-")
-	if err != nil {
-		return r
-	}
-	im.scratch = append(im.scratch, f)
-	os.Remove(f.Name())
-	_, err = io.Copy(f, r)
-	if _, seek := f.Seek(0, io.SeekStart); seek != nil {
-		return failing{seek}
-	}
-	if err != nil {
-		return io.MultiReader(f, failing{err})
-	}
-	im.held = append(im.held, heldFile{name, im.format, f})
-	return nil
-}
-
-// failing is the end of a file that did not come whole.
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
-
-// rest takes in the files that waited.
-func (im *importing) rest() error {
-	for _, f := range im.held {
-		im.im.Format = f.format
-		if !im.take(f.name, f.content) {
-			return nil
-		}
-	}
-	return nil
-}
-
-func (im *importing) close() {
-	for _, f := range im.scratch {
-		f.Close()
-	}
 }
 
 // take takes in one file. It tells whether more can be read.

@@ -29,7 +29,7 @@ const (
 `
 )
 
-func TestImport_SubAgentsComeAfterWhatStartedThem(t *testing.T) {
+func TestImport_SubAgentsJoinWhatStartedThemInAnyOrder(t *testing.T) {
 	for _, c := range []struct {
 		name, main, sub string
 		called          bool // the call is known that started it
@@ -39,10 +39,7 @@ func TestImport_SubAgentsComeAfterWhatStartedThem(t *testing.T) {
 	} {
 		for _, list := range [][]uploaded{{{"agent.jsonl", c.sub}, {"main.jsonl", c.main}}, {{"main.jsonl", c.main}, {"agent.jsonl", c.sub}}} {
 			db, o := importViewer(t)
-			p := tookIn(t, web.New(o), list...)
-			if text := p.text(); strings.Index(text, "main.jsonl") > strings.Index(text, "agent.jsonl") {
-				t.Errorf("%s: the sub-agent is taken in before its session: %s", c.name, text)
-			}
+			tookIn(t, web.New(o), list...)
 			runs, err := db.Runs(t.Context(), transcript.RunFilter{})
 			if err != nil || len(runs) != 1 {
 				t.Fatalf("%s: %d runs, want 1 (%v)", c.name, len(runs), err)
@@ -60,8 +57,7 @@ func TestImport_SubAgentsComeAfterWhatStartedThem(t *testing.T) {
 	}
 }
 
-// What breaks off while a file waits is told as of any other.
-func TestImport_AHeldFileThatBreaksOffIsTold(t *testing.T) {
+func TestImport_AFileThatBreaksOffIsTold(t *testing.T) {
 	_, o := importViewer(t)
 	h := web.New(o)
 	w := upload(h, hidden(t, open(t, h, "/import")), []uploaded{{"agent.jsonl", claudeSub[:len(claudeSub)-40]}})

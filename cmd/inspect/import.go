@@ -80,9 +80,6 @@ func (a *app) importFiles(ctx context.Context, format string, paths []string) er
 	im := &importing{app: a, bar: a.progress()}
 	im.Import = files.Import{Store: db, Format: format, Redact: redact.New(salt), Bad: im.bad, Left: im.left}
 	var all []*files.Imported
-	if paths, err = im.subsLast(paths); err != nil {
-		return err
-	}
 	for _, f := range paths {
 		did, err := im.file(ctx, f)
 		im.bar.clear()
@@ -141,36 +138,6 @@ type importing struct {
 	bar  *progress
 	open []*os.File
 	told int // files left out of an archive
-}
-
-// subsLast puts files of sub-agents behind the others.
-func (im *importing) subsLast(paths []string) ([]string, error) {
-	var first, last []string
-	for _, p := range paths {
-		head, err := headOf(p)
-		if err != nil {
-			return nil, err
-		}
-		if im.IsSub(head) {
-			last = append(last, p)
-		} else {
-			first = append(first, p)
-		}
-	}
-	return append(first, last...), nil
-}
-
-func headOf(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() { // what can be read but once is not looked at
-		return nil, err
-	}
-	return io.ReadAll(io.LimitReader(f, files.HeadBytes))
 }
 
 // file takes in a file with those that belong to it.

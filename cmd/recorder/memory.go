@@ -21,23 +21,25 @@ const (
 	calmGarbage  = 4 << 20  // less is not worth collecting
 	memoryEvery  = 100 * time.Millisecond
 	restedMemory = 5 * time.Second // so long after the last exchange memory goes back to the system
+	restedLess   = 1 << 20         // and after so much was allocated without one: by the search index, or the viewer
 )
 
 // memory keeps the memory of the process small.
 type memory struct {
 	spool  *recorder.Spool
 	pace   *ingest.Pace
-	live   []metrics.Sample
-	share  int       // of garbage, as set
-	seen   int64     // bytes in the spool's count
-	since  time.Time // when that changed last
-	rested bool      // memory has been given back since
+	heap   []metrics.Sample // what is live, and what was ever allocated
+	share  int              // of garbage, as set
+	seen   int64            // bytes in the spool's count
+	taken  uint64           // bytes allocated by then
+	since  time.Time        // when either changed last
+	rested bool             // memory has been given back since
 
 	collected chan struct{} // has a token when garbage was collected
 }
 
 func newMemory(s *recorder.Spool) *memory {
-	return &memory{spool: s, pace: ingest.NewPace(s), live: []metrics.Sample{{Name: "/gc/heap/live:bytes"}}, rested: true,
+	return &memory{spool: s, pace: ingest.NewPace(s), heap: []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/allocs:bytes"}}, rested: true,
 		collected: make(chan struct{}, 1)}
 }
 
@@ -71,12 +73,12 @@ func (m *memory) arm(ctx context.Context) {
 }
 
 func (m *memory) look(now time.Time) {
-	metrics.Read(m.live)
-	if share := m.wanted(m.live[0].Value.Uint64(), m.pace.Busy()); share != m.share {
+	metrics.Read(m.heap)
+	if share := m.wanted(m.heap[0].Value.Uint64(), m.pace.Busy()); share != m.share {
 		m.share = share
 		debug.SetGCPercent(share)
 	}
-	if m.done(m.spool.Stats(), now) {
+	if m.done(m.spool.Stats(), m.heap[1].Value.Uint64(), now) {
 		debug.FreeOSMemory()
 	}
 }
@@ -89,10 +91,11 @@ func (m *memory) wanted(live uint64, busy bool) int {
 	return min(max(garbageCalm, int(100*calmGarbage/max(1, live))), garbageBusy)
 }
 
-// done says, once, that nothing has passed for a while and nothing waits.
-func (m *memory) done(s recorder.Stats, now time.Time) bool {
-	if s.Written != m.seen || s.Backlog > 0 || s.InFlight > 0 {
-		m.seen, m.since, m.rested = s.Written, now, false
+// done says, once, that nothing has passed for a while and nothing waits or is
+// worked on. taken is what was ever allocated.
+func (m *memory) done(s recorder.Stats, taken uint64, now time.Time) bool {
+	if s.Written != m.seen || s.Backlog > 0 || s.InFlight > 0 || taken > m.taken+restedLess {
+		m.seen, m.taken, m.since, m.rested = s.Written, taken, now, false
 		return false
 	}
 	if m.rested || now.Sub(m.since) < restedMemory {

@@ -52,19 +52,24 @@ func TestMemory_GivesBackOnceWhenAllIsDone(t *testing.T) {
 	for _, step := range []struct {
 		after time.Duration
 		stats recorder.Stats
+		taken uint64
 		want  bool
 	}{
-		{0, recorder.Stats{}, false}, // nothing has passed yet
-		{time.Second, recorder.Stats{Written: 10, Backlog: 1}, false},
-		{time.Minute, recorder.Stats{Written: 10, Backlog: 1}, false},
-		{time.Second, recorder.Stats{Written: 10}, false},
-		{restedMemory, recorder.Stats{Written: 10}, true},
-		{time.Minute, recorder.Stats{Written: 10}, false},
-		{time.Minute, recorder.Stats{Written: 20, InFlight: 1}, false},
-		{restedMemory, recorder.Stats{Written: 20}, true},
+		{0, recorder.Stats{}, 0, false}, // nothing has passed yet
+		{time.Second, recorder.Stats{Written: 10, Backlog: 1}, 0, false},
+		{time.Minute, recorder.Stats{Written: 10, Backlog: 1}, 0, false},
+		{time.Second, recorder.Stats{Written: 10}, 0, false},
+		{restedMemory, recorder.Stats{Written: 10}, 0, true},
+		{time.Minute, recorder.Stats{Written: 10}, restedLess, false}, // hardly anything was done
+		{time.Minute, recorder.Stats{Written: 20, InFlight: 1}, restedLess, false},
+		{restedMemory, recorder.Stats{Written: 20}, restedLess, true},
+		{time.Minute, recorder.Stats{Written: 20}, 3 * restedLess, false}, // the index still works
+		{restedMemory, recorder.Stats{Written: 20}, 5 * restedLess, false},
+		{restedMemory, recorder.Stats{Written: 20}, 5 * restedLess, true},
+		{time.Minute, recorder.Stats{Written: 20}, 5 * restedLess, false},
 	} {
 		now = now.Add(step.after)
-		if got := m.done(step.stats, now); got != step.want {
+		if got := m.done(step.stats, step.taken, now); got != step.want {
 			t.Errorf("at %s: gives back %v, want %v", now.UTC().Format(time.TimeOnly), got, step.want)
 		}
 	}

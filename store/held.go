@@ -149,12 +149,11 @@ func (h *held) recipe(ctx context.Context, r *reader, n int64) (*segmentList, er
 			ids = known
 			break
 		}
-		var base int64
-		d := delta{n: n}
-		if err := r.st.row(ctx, "SELECT base, recipe FROM body WHERE n = ?", []any{n}, &base, &d.recipe); err != nil {
+		base, recipe, err := r.recipeRow(ctx, n)
+		if err != nil {
 			return nil, fmt.Errorf("read recipe %d: %w", n, err)
 		}
-		if chain = append(chain, d); base >= n || len(chain) > maxChain {
+		if chain = append(chain, delta{n, recipe}); base >= n || len(chain) > maxChain {
 			return nil, errRecipe
 		}
 		n = base

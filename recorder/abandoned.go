@@ -15,6 +15,7 @@ type Waiting struct {
 	Running   int // folders that are held
 	Folders   int // folders that nobody holds and that exchanges wait in
 	Exchanges int // about how many that are, or countedMost
+	Damaged   int // places in these folders that cannot be read
 }
 
 // countedMost is where Abandoned stops counting.
@@ -61,51 +62,48 @@ func (w *Waiting) look(path string) error {
 	if err != nil {
 		return err
 	}
-	found := 0
+	found, damaged := 0, 0
 	for _, path := range paths {
-		n, err := countLane(path, countedMost-w.Exchanges-found)
+		n, places, err := countLane(path, countedMost-w.Exchanges-found)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		found += n
+		found, damaged = found+n, damaged+places
 	}
-	if found > 0 {
+	if found > 0 || damaged > 0 {
 		w.Folders++
 		w.Exchanges += found
+		w.Damaged += damaged
 	}
 	return nil
 }
 
-// countLane counts the exchanges in a lane that are not released, up to most,
-// by the headers of the frames alone.
-func countLane(path string, most int) (int, error) {
+// countLane counts the exchanges in a lane that are not released, up to most, and
+// the damaged places before the last of its frames.
+func countLane(path string, most int) (found, damaged int, err error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return 0, fmt.Errorf("open lane: %w", err)
+		return 0, 0, fmt.Errorf("open lane: %w", err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return 0, fmt.Errorf("open lane: %w", err)
+		return 0, 0, fmt.Errorf("open lane: %w", err)
 	}
-	var h [frameHeaderBytes]byte
-	if n, err := file.ReadAt(h[:], 0); n < len(h) {
-		return 0, short(n, n, err)
-	}
-	first, ok := parseFrame(h[:])
-	if !ok {
-		return 0, nil
-	}
-	w := walker{span: span{file: file, end: info.Size(), epoch: first.epoch, blocks: &blockPool{}}}
-	found := 0
-	for found < most {
-		f, err := w.next()
-		if err != nil { // the end, or where its process died
-			break
+	w := walker{span: span{file: file, end: info.Size(), blocks: &blockPool{}}}
+	ok, places, err := w.begin()
+	for ok && found < most {
+		at := w.pos
+		f, whole := w.whole()
+		if !whole {
+			if ok = w.seek(at+1, false); ok {
+				places.add(at, w.pos)
+			}
+			continue
 		}
 		if f.kind == frameBegin && !f.marked {
 			found++
 		}
 	}
-	return found, nil
+	return found, places.places, err
 }

@@ -115,37 +115,93 @@ func (l *left) scan() ([]leftEntry, error) {
 	return entries, errors.Join(errs...)
 }
 
-// scanLane finds the exchanges in a lane that are not released. It ends at the
-// first thing that is no whole frame of the lane's epoch: the place where the
-// lane's process died, or something left from before that.
-func scanLane(file io.ReaderAt, size int64, blocks *blockPool) ([]leftEntry, error) {
+// ErrDamagedSpool says that something in a spool cannot be read. What lies around
+// it can.
+var ErrDamagedSpool = errors.New("the spool is damaged")
+
+// gaps are the damaged places before the last frame of a lane.
+type gaps struct {
+	places int
+	first  int64 // where the first of them is
+	bytes  int64
+}
+
+func (g *gaps) add(from, to int64) {
+	if from == to {
+		return
+	}
+	if g.places == 0 {
+		g.first = from
+	}
+	g.places, g.bytes = g.places+1, g.bytes+to-from
+}
+
+func (g *gaps) err() error {
+	if g.places == 0 {
+		return nil
+	}
+	where := fmt.Sprintf("%d bytes at %d", g.bytes, g.first)
+	if g.places > 1 {
+		where = fmt.Sprintf("%d bytes in %d places, the first at %d", g.bytes, g.places, g.first)
+	}
+	return fmt.Errorf("%w: %s: what was recorded there is lost, whole or in part", ErrDamagedSpool, where)
+}
+
+// begin steps to the first frame of a lane, whose epoch is that of all that is to
+// be read, and tells whether there is one. A lane that nothing was written to begins
+// with zeros or has no bytes; one whose process died with its first write, with its
+// magic.
+func (w *walker) begin() (ok bool, g gaps, err error) {
 	var h [frameHeaderBytes]byte
-	if n, err := file.ReadAt(h[:], 0); n < len(h) {
-		return nil, short(n, n, err)
+	n, err := w.file.ReadAt(h[:], 0)
+	if n < len(h) {
+		return false, g, short(n, n, err)
 	}
-	first, ok := parseFrame(h[:])
+	first, magic := parseFrame(h[:])
+	if w.epoch = first.epoch; magic {
+		ok = w.frameAt(0, false) || w.seek(1, false)
+	}
 	if !ok {
-		return nil, nil
+		ok = w.seek(1, true)
 	}
-	w := walker{span: span{file: file, end: size, epoch: first.epoch, blocks: blocks}}
+	switch {
+	case ok:
+		g.add(0, w.pos)
+	case !magic && h != [frameHeaderBytes]byte{}:
+		g.add(0, w.end)
+	}
+	return ok, g, nil
+}
+
+// scanLane finds the exchanges in a lane that are not released. It ends at the
+// last whole frame of the lane's epoch: the place where the lane's process died,
+// or something left from before that. The error tells of damage before it: the
+// exchange that it begins in is cut there.
+func scanLane(file io.ReaderAt, size int64, blocks *blockPool) ([]leftEntry, error) {
+	w := walker{span: span{file: file, end: size, blocks: blocks}}
 	defer w.free()
+	ok, damaged, err := w.begin()
+	if err != nil {
+		return nil, err
+	}
 	var entries []leftEntry
 	var current *leftEntry
 	var began time.Time
-	for {
+	for ok {
 		at := w.pos
-		f, err := w.next()
-		if err != nil {
-			return entries, nil
-		}
-		if whole, err := w.check(f); err != nil || !whole {
-			return entries, err
+		f, whole := w.whole()
+		if !whole {
+			if ok = w.seek(at+1, false); ok {
+				damaged.add(at, w.pos)
+				current = nil
+			}
+			continue
 		}
 		if f.kind == frameBegin {
 			current = nil
 			var b begin
 			if !f.marked && f.length <= maxMeta && readBegin(&w, f, &b) == nil {
-				entries = append(entries, leftEntry{span: span{file: file, start: at, epoch: first.epoch, blocks: blocks}})
+				entries = append(entries, leftEntry{span: span{file: file, start: at, epoch: w.epoch, blocks: blocks}})
 				current, began = &entries[len(entries)-1], b.StartedAt
 			}
 		}
@@ -155,6 +211,7 @@ func scanLane(file io.ReaderAt, size int64, blocks *blockPool) ([]leftEntry, err
 			current.whole = current.whole || f.kind == frameEnd
 		}
 	}
+	return entries, damaged.err()
 }
 
 func readBegin(w *walker, f frame, b *begin) error {

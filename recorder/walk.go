@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
@@ -44,8 +45,9 @@ type walker struct {
 	span
 	pos   int64 // behind the last frame
 	block []byte
-	from  int64 // where block lies in the file
-	last  int64 // where the payload of the last frame begins
+	from  int64  // where block lies in the file
+	last  int64  // where the payload of the last frame begins
+	ahead []byte // what seek reads
 }
 
 const (
@@ -127,6 +129,63 @@ func (w *walker) check(f frame) (bool, error) {
 		return false, err
 	}
 	return crc32.Update(sum, castagnoli, payload) == f.crc, nil
+}
+
+// seek steps to the first whole frame at or behind a place, and tells whether
+// there is one. With any, one of any epoch, which then is that of the walker.
+func (w *walker) seek(at int64, any bool) bool {
+	if w.ahead == nil {
+		w.ahead = make([]byte, min(seekBlock, w.end))
+	}
+	for buf := w.ahead; at < w.end; {
+		n, _ := w.file.ReadAt(buf[:min(int64(len(buf)), w.end-at)], at)
+		for i := 0; ; i++ {
+			next := bytes.Index(buf[i:n], frameMagic[:])
+			if next < 0 {
+				break
+			}
+			i += next
+			if w.frameAt(at+int64(i), any) {
+				return true
+			}
+		}
+		if n <= len(frameMagic) {
+			return false
+		}
+		at += int64(n - len(frameMagic) + 1)
+	}
+	return false
+}
+
+// seekBlock is how much seek reads at once.
+const seekBlock = 64 << 10
+
+// frameAt tells whether a whole frame lies at a place, and steps there.
+func (w *walker) frameAt(at int64, any bool) bool {
+	epoch := w.epoch
+	if any {
+		var h [frameHeaderBytes]byte
+		if n, _ := w.file.ReadAt(h[:], at); n == len(h) {
+			w.epoch = binary.LittleEndian.Uint64(h[8:])
+		}
+	}
+	w.pos = at
+	_, ok := w.whole()
+	w.pos = at
+	if !ok {
+		w.epoch = epoch
+	}
+	return ok
+}
+
+// whole gives the next frame if it is there and whole.
+func (w *walker) whole() (frame, bool) {
+	f, err := w.next()
+	if err != nil {
+		return f, false
+	}
+	ok, err := w.check(f)
+	return f, ok && err == nil
 }
 
 // readAt fills p from the file, small pieces by way of the block.

@@ -165,7 +165,7 @@ func (d *doctor) damage(x *store.Examination) {
 
 const (
 	muchFree = 64 << 20  // bytes in the database that are worth giving back
-	muchLog  = 512 << 20 // bytes of a log that somebody must be keeping from being moved
+	muchLog  = 192 << 20 // bytes of a log that somebody must be keeping from being moved
 )
 
 func (d *doctor) contents(x *store.Examination) {
@@ -176,7 +176,7 @@ func (d *doctor) contents(x *store.Examination) {
 		d.say(stateNote, "free", "%s in the database are free to be used again; any \"inspect prune\" gives them back", size(int(x.Free)))
 	}
 	if x.Log > muchLog {
-		d.say(stateNote, "log", "the log beside the database has %s: some program reads for very long", size(int(x.Log)))
+		d.say(stateNote, "log", "the log beside the database has %s: some program reads, or has read, for very long", size(int(x.Log)))
 	} else {
 		d.say(stateOK, "log", "the write-ahead log beside the database has %s", size(int(x.Log)))
 	}
@@ -198,7 +198,11 @@ func (d *doctor) spool() {
 	}
 	if w.Exchanges > 0 {
 		d.say(stateProblem, "spool", "%s", waitingLine(w))
-	} else if err == nil {
+	}
+	if w.Damaged > 0 {
+		d.say(stateProblem, "spool", "%s", damagedLine(w))
+	}
+	if err == nil && w.Exchanges == 0 && w.Damaged == 0 {
 		d.say(stateOK, "spool", "nothing was left behind")
 	}
 }

@@ -8,15 +8,19 @@ import (
 )
 
 // tellWaiting says in a line if exchanges of a recorder that was killed are not
-// in the database yet.
+// in the database yet, and if some cannot be read.
 func (a *app) tellWaiting() {
 	path, err := a.path()
 	if err != nil {
 		return
 	}
 	// Whatever keeps the spool from being read is for doctor to tell.
-	if w, err := recorder.Abandoned(workspace.SpoolDir(path)); err == nil && w.Exchanges > 0 {
+	w, err := recorder.Abandoned(workspace.SpoolDir(path))
+	if err == nil && w.Exchanges > 0 {
 		fmt.Fprintln(a.err, "inspect: "+waitingLine(w))
+	}
+	if err == nil && w.Damaged > 0 {
+		fmt.Fprintln(a.err, "inspect: "+damagedLine(w))
 	}
 }
 
@@ -27,4 +31,9 @@ func waitingLine(w recorder.Waiting) string {
 	}
 	return fmt.Sprintf("%s exchange%s of a recorder that was killed %s in its spool, not in the database; the next start of recorder takes %s in",
 		number(int64(w.Exchanges)), plural(w.Exchanges), are, them)
+}
+
+func damagedLine(w recorder.Waiting) string {
+	return fmt.Sprintf("the spool of a recorder that was killed is damaged in %s place%s: what was recorded there is lost, whole or in part; the rest can be taken in",
+		number(int64(w.Damaged)), plural(w.Damaged))
 }

@@ -4,16 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 
 	"github.com/mattn/go-sqlite3"
 
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// isCorrupt tells whether SQLite found the file to be damaged.
+// isCorrupt tells whether SQLite found the file to be damaged. That there is no
+// room, which reading wants too for the index of the log, is none.
 func isCorrupt(err error) bool {
 	var e sqlite3.Error
-	return errors.As(err, &e) && (e.Code == sqlite3.ErrCorrupt || e.Code == sqlite3.ErrIoErr || e.Code == sqlite3.ErrNotADB)
+	return errors.As(err, &e) && e.SystemErrno != syscall.ENOSPC && (e.Code == sqlite3.ErrCorrupt || e.Code == sqlite3.ErrIoErr || e.Code == sqlite3.ErrNotADB)
 }
 
 // damaged says of an error about one exchange that it is damage, unless it only

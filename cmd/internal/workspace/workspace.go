@@ -113,32 +113,50 @@ const keptUnpacked = 1 << 20
 const rest = 50 * time.Millisecond
 
 // readSalt reads the salt, or makes it. Of two processes that make it at once
-// one wins and both read the same.
+// one wins and both read the same. One that was cut, as by a full disk while it
+// was made, served nobody: it is made anew.
 func readSalt(file string) ([]byte, error) {
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err == nil {
-		salt := make([]byte, saltBytes)
-		rand.Read(salt)
-		_, err = f.Write(salt)
-		if err = errors.Join(err, f.Close()); err != nil {
-			return nil, fmt.Errorf("write salt: %w", err)
-		}
-		return salt, nil
-	}
-	if !errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("make salt: %w", err)
-	}
-	for range 100 { // the other process may be writing it just now
-		salt, err := os.ReadFile(file)
-		if err != nil {
-			return nil, fmt.Errorf("read salt: %w", err)
-		}
-		if len(salt) == saltBytes {
-			return salt, nil
+	salt, err := os.ReadFile(file)
+	for range 100 { // an older version may be writing it just now
+		if err != nil || len(salt) == saltBytes {
+			break
 		}
 		time.Sleep(pollStored)
+		salt, err = os.ReadFile(file)
 	}
-	return nil, fmt.Errorf("read salt: %s is damaged; remove it", file)
+	if err == nil && len(salt) == saltBytes {
+		return salt, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read salt: %w", err)
+	}
+	put := os.Link // fails where somebody else came first
+	if err == nil {
+		put = os.Rename
+	}
+	if err := makeSalt(file, put); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("write salt: %w", err)
+	}
+	if salt, err = os.ReadFile(file); err != nil {
+		return nil, fmt.Errorf("read salt: %w", err)
+	}
+	return salt, nil
+}
+
+// makeSalt puts a whole new salt in the place of file.
+func makeSalt(file string, put func(from, to string) error) error {
+	f, err := os.CreateTemp(filepath.Dir(file), ".salt-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	salt := make([]byte, saltBytes)
+	rand.Read(salt)
+	_, err = f.Write(salt)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return put(f.Name(), file)
 }
 
 // Start begins to take in what was left behind and what is recorded. onOpen is

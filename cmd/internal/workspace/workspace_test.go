@@ -216,3 +216,36 @@ func TestWorkspace_TakesInWhatAnEarlierProcessLeft(t *testing.T) {
 		t.Errorf("stored %q, want what was left behind", got)
 	}
 }
+
+// A salt that was cut while it was made, as by a full disk, is made anew. One that
+// is whole stays, whoever reads it.
+func TestOpenSpool_MakesACutSaltAnew(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	file := filepath.Join(workspace.SpoolDir(path), "salt")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var before []byte
+	for _, cut := range [][]byte{{}, {1, 2, 3}, nil} {
+		if cut != nil {
+			if err := os.WriteFile(file, cut, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w, err := workspace.OpenSpool(path, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		salt, err := os.ReadFile(file)
+		if err != nil || len(salt) != 32 || cut == nil && !bytes.Equal(salt, before) {
+			t.Errorf("after %v: %d bytes, %v", cut, len(salt), err)
+		}
+		before = salt
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(file), ".salt*")); len(left) > 0 {
+		t.Error(left)
+	}
+}

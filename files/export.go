@@ -110,9 +110,9 @@ func (x *Export) Write(ctx context.Context, form *Form, w io.Writer) error {
 }
 
 // LeaveOut tells whether an error is about one exchange, which is left out while the
-// others are written.
+// others are written: it is damaged, not finished, or was pruned meanwhile.
 func LeaveOut(err error) bool {
-	return errors.Is(err, transcript.ErrDamaged) || errors.Is(err, formats.ErrUnfinished) || errors.Is(err, formats.ErrNoTranscript)
+	return errors.Is(err, transcript.ErrDamaged) || errors.Is(err, transcript.ErrNotFound) || errors.Is(err, formats.ErrUnfinished) || errors.Is(err, formats.ErrNoTranscript)
 }
 
 func (x *Export) passes(e *transcript.Exchange) bool { return x.Passes == nil || x.Passes(e) }

@@ -266,8 +266,8 @@ type Difference struct {
 }
 
 // Rederive derives every exchange again and tells where that differs from what
-// is stored. It writes nothing. Exchanges that cannot be read are left out.
-// progress may be nil.
+// is stored. It writes nothing. Exchanges that cannot be read are left out. With an
+// error it tells what it found until then. progress may be nil.
 func Rederive(ctx context.Context, r transcript.Reader, progress func(done, newest int64)) ([]Difference, error) {
 	allow, err := allowed(ctx, r)
 	if err != nil {
@@ -300,7 +300,25 @@ func Rederive(ctx context.Context, r transcript.Reader, progress func(done, newe
 			progress(e.N, newest)
 		}
 	}
-	return found, nil
+	return again(ctx, r, decoder, allow, found)
+}
+
+// again looks at what differed once more: exchanges may have been pruned, or changed,
+// between one reading and the next.
+func again(ctx context.Context, r transcript.Reader, decoder *Committer, allow lenience, found []Difference) ([]Difference, error) {
+	var still []Difference
+	for i, d := range found {
+		parts, err := decoder.compare(ctx, r, d.Exchange, allow)
+		switch {
+		case errors.Is(err, transcript.ErrNotFound):
+			continue
+		case err != nil:
+			return append(still, found[i:]...), fmt.Errorf("derive again: %w", err)
+		case len(parts) > 0:
+			still = append(still, Difference{d.Exchange, d.N, parts})
+		}
+	}
+	return still, nil
 }
 
 func (c *Committer) compare(ctx context.Context, r transcript.Reader, id string, allow lenience) ([]string, error) {

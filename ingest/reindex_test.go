@@ -130,6 +130,29 @@ func verified(t *testing.T, db *store.DB) {
 	}
 }
 
+// pruning reads as if a prune came between the readings of each exchange, once.
+type pruning struct {
+	transcript.Reader
+	seen map[string]bool
+}
+
+func (p pruning) Calls(ctx context.Context, exchanges []string) ([]transcript.CallRow, error) {
+	if len(exchanges) == 1 && !p.seen[exchanges[0]] {
+		p.seen[exchanges[0]] = true
+		return nil, nil
+	}
+	return p.Reader.Calls(ctx, exchanges)
+}
+
+func TestRederive_LooksTwiceAtWhatDiffers(t *testing.T) {
+	db := mustOpen(t)
+	variety(t, db)
+	p := pruning{db, map[string]bool{}}
+	if found, err := ingest.Rederive(t.Context(), p, nil); err != nil || len(found) > 0 || len(p.seen) == 0 {
+		t.Errorf("%v, %v, %d looked at", found, err, len(p.seen))
+	}
+}
+
 func TestReindex_ChangesNothingThatIsRight(t *testing.T) {
 	db := mustOpen(t)
 	variety(t, db)

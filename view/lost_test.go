@@ -96,4 +96,9 @@ func TestRows_LeaveOutWhatIsDamaged(t *testing.T) {
 	if _, err := view.NewExchange(t.Context(), db, &hurt); !errors.Is(err, transcript.ErrDamaged) {
 		t.Errorf("got %v", err)
 	}
+	// One whose body is gone because it was pruned meanwhile is not.
+	hurt.ID = "0190a000-0000-7000-8000-0000000000fe"
+	if _, err := view.NewExchange(t.Context(), db, &hurt); !errors.Is(err, transcript.ErrNotFound) || errors.Is(err, transcript.ErrDamaged) {
+		t.Errorf("got %v", err)
+	}
 }

@@ -22,13 +22,22 @@ type Bodies struct{ Request, Response []byte }
 func ReadBodies(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (Bodies, error) {
 	request, err := readBody(ctx, r, &e.Request)
 	if err != nil {
-		return Bodies{}, fmt.Errorf("read request of %s: %w", Ref(e.N), err)
+		return Bodies{}, fmt.Errorf("read request of %s: %w", Ref(e.N), pruned(ctx, r, e, err))
 	}
 	response, err := readBody(ctx, r, &e.Response)
 	if err != nil {
-		return Bodies{}, fmt.Errorf("read response of %s: %w", Ref(e.N), err)
+		return Bodies{}, fmt.Errorf("read response of %s: %w", Ref(e.N), pruned(ctx, r, e, err))
 	}
 	return Bodies{request, response}, nil
+}
+
+// pruned makes of an error about a body ErrNotFound if the exchange is not there any
+// more.
+func pruned(ctx context.Context, r transcript.Reader, e *transcript.Exchange, err error) error {
+	if _, gone := r.Exchange(ctx, e.ID); errors.Is(gone, transcript.ErrNotFound) {
+		return fmt.Errorf("pruned meanwhile: %w", gone)
+	}
+	return err
 }
 
 func readBody(ctx context.Context, r transcript.Reader, m *transcript.Message) ([]byte, error) {

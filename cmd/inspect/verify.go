@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -60,20 +61,33 @@ func (a *app) verify(ctx context.Context, db *store.DB) (checked int, problems [
 		checked = done
 		p.show("checking bodies", int64(done), int64(total))
 	})
-	if err != nil {
-		return checked, nil, err
+	if fileDamaged(problems) {
+		fmt.Fprintln(a.err, "inspect: the file is damaged, so what was derived of the bodies was not checked")
+	} else if err == nil {
+		problems, err = a.rederive(ctx, db, p, problems)
 	}
-	differences, err := ingest.Rederive(ctx, db, func(done, newest int64) { p.show("deriving again", done, newest) })
-	if err != nil {
-		return checked, nil, err
-	}
-	for _, d := range differences {
-		problems = append(problems, store.Problem{Exchange: d.Exchange, N: d.N, Part: "derived", Text: d.String() + `; see "inspect reindex"`})
+	if err != nil && ctx.Err() == nil && len(problems) > 0 { // damage that hides more
+		problems, err = append(problems, store.Problem{Part: "database", Text: "could not be checked to the end: " + err.Error()}), nil
 	}
 	if problems == nil {
 		problems = []store.Problem{}
 	}
-	return checked, problems, nil
+	return checked, problems, err
+}
+
+// fileDamaged tells whether SQLite found something. What hangs together by damaged
+// indexes is derived otherwise, and slowly.
+func fileDamaged(problems []store.Problem) bool {
+	return slices.ContainsFunc(problems, func(p store.Problem) bool { return p.Part == "database" })
+}
+
+// rederive adds what is derived otherwise now.
+func (a *app) rederive(ctx context.Context, db *store.DB, p *progress, problems []store.Problem) ([]store.Problem, error) {
+	differences, err := ingest.Rederive(ctx, db, func(done, newest int64) { p.show("deriving again", done, newest) })
+	for _, d := range differences {
+		problems = append(problems, store.Problem{Exchange: d.Exchange, N: d.N, Part: "derived", Text: d.String() + `; see "inspect reindex"`})
+	}
+	return problems, err
 }
 
 func problemLine(p store.Problem) string {

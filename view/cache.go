@@ -210,12 +210,15 @@ func (l *cacheLook) broke(before, e *transcript.Exchange) (*CacheBreak, error) {
 	}
 	a, b := l.apart(was, now)
 	for i := range a {
-		if i < len(b) && a[i].same(b[i]) {
+		if i < len(b) && l.same(was, now, &a[i], &b[i]) {
 			continue
 		}
+		l.unabridge(was, a, i)
+		l.unabridge(now, b, i)
 		return breakAt(a, b, i), nil
 	}
 	if n := len(a); n < len(b) && b[n].rank < 2 { // tools or system texts more, before the history
+		l.unabridge(now, b, n)
 		return breakAt(a, b, n), nil
 	}
 	for _, name := range []string{"tool_choice", "thinking"} { // Anthropic: both are a part of what is cached

@@ -103,6 +103,9 @@ func TestCache_NamesTheFirstThingThatBrokeThePrefix(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if _, beside, err := run.WindowAndCache(context.Background(), db, pricing.New()); err != nil || cmp.Diff(c, beside) != "" {
+				t.Errorf("beside the window it is told otherwise (%v): %s", err, cmp.Diff(c, beside))
+			}
 			if len(c.Steps) != 2 {
 				t.Fatalf("%s, %s: %d steps, want 2", name, tt.name, len(c.Steps))
 			}

@@ -59,6 +59,26 @@ func (p promptPart) same(o promptPart) bool {
 	return transcript.KeyOf(a) == transcript.KeyOf(b)
 }
 
+// same tells it of parts of two requests, which may be cut.
+func (q *requests) same(was, now *request, a, b *promptPart) bool {
+	if a.Cut != nil && b.Cut != nil && a.Kind == b.Kind && a.Kind != transcript.ToolDefinition && a.Kind != transcript.Reasoning {
+		return a.rank == b.rank && a.Cut.Key == b.Cut.Key
+	}
+	x, y := []promptPart{*a}, []promptPart{*b}
+	q.unabridge(was, x, 0)
+	q.unabridge(now, y, 0)
+	return x[0].same(y[0])
+}
+
+// unabridge puts the whole item in the place of one that was cut.
+func (q *requests) unabridge(r *request, parts []promptPart, i int) {
+	if i < len(parts) && parts[i].Cut != nil {
+		if it := q.at(r, parts[i].At); it != nil {
+			parts[i].Item = it
+		}
+	}
+}
+
 // apart gives the prompts of two requests, without the pieces that both begin
 // with: whatever comes first of what differs is the same without them.
 func (q *requests) apart(a, b *request) (x, y []promptPart) {
@@ -142,11 +162,15 @@ func (q *requests) begins(r *request, pieces int) bool {
 	return false
 }
 
-// from gives the items of a request from one of its pieces on.
+// from gives the items of a request from one of its pieces on, cut if that is wanted.
 func (q *requests) from(r *request, first int) []transcript.Item {
 	var items []transcript.Item
 	for i := first; i < r.size(); i++ {
-		items = q.add(items, r, i)
+		if q.brief == nil {
+			items = q.add(items, r, i)
+		} else if p, _ := q.keptAt(r, i); p != nil {
+			items = putAt(items, p.brief, r.spot(i))
+		}
 	}
 	return items
 }

@@ -489,6 +489,13 @@ func (q *requests) besideHistory(r *request) []int {
 
 // isSteady tells whether an element holds nothing but settings.
 func (q *requests) isSteady(r *request, i int) bool {
-	p := q.pieceAt(r, i)
+	p, _ := q.keptAt(r, i)
+	if p == nil {
+		return true
+	}
+	if p.forgot && p.brief != nil {
+		return !slices.ContainsFunc(p.brief, func(it transcript.Item) bool { return !it.Steady() })
+	}
+	p = q.pieceAt(r, i)
 	return p == nil || !slices.ContainsFunc(p.items, func(it transcript.Item) bool { return !it.Steady() })
 }

@@ -28,7 +28,9 @@ type Runner struct {
 	// Still tells, after a commit, whether that store is still the one to
 	// commit to. If not, the group is committed again. May be nil.
 	Still func(transcript.Store) error
-	Spool *recorder.Spool
+	// Failed is told why a commit did not work. May be nil.
+	Failed func(error)
+	Spool  *recorder.Spool
 	// Pace says when traffic goes first; nil: a pace of its own.
 	Pace *Pace
 	Log  *slog.Logger
@@ -146,6 +148,9 @@ func (r *Runner) commit(ctx context.Context, group []*recorder.Record) ([]*trans
 			return nil, false
 		}
 		r.failures.Add(1)
+		if r.Failed != nil {
+			r.Failed(err)
+		}
 		r.Log.Error("commit exchanges", "error", err, "exchanges", len(group), "again_in", wait)
 		select {
 		case <-ctx.Done():

@@ -3,6 +3,7 @@ package workspace_test
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"fmt"
 	"io"
 	"log/slog"
@@ -68,6 +69,47 @@ func TestClose_SaysWhatIsLeftInTheSpool(t *testing.T) {
 	for len(again.stored()) < 3 {
 		time.Sleep(time.Millisecond)
 	}
+}
+
+// A recorder whose database a newer version has changed says so once, stops
+// without waiting, and leaves all to the next start.
+func TestClose_OfADatabaseThatANewerVersionChanged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.db")
+	b := newBench(t, path)
+	if err := b.w.Opened(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var version int
+	other, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if err := other.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Exec(fmt.Sprintf("PRAGMA user_version = %d", version+1)); err != nil {
+		t.Fatal(err)
+	}
+	b.call("first")
+	until(t, "a failed commit", func() bool { return !strings.HasSuffix(fmt.Sprint(b.w.Status()["ingest"]), " 0}") })
+	began := time.Now()
+	b.close()
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("closing took %v", took)
+	}
+	if log := b.log.String(); strings.Count(log, "a newer version has changed") != 1 || !strings.Contains(log, "exchanges=1") {
+		t.Errorf("log:\n%s", log)
+	}
+	if _, err := other.Exec(fmt.Sprintf("PRAGMA user_version = %d", version)); err != nil {
+		t.Fatal(err)
+	}
+	again := newBench(t, path)
+	defer again.close()
+	if err := again.w.Opened(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the exchange", func() bool { return len(again.stored()) == 1 })
 }
 
 const (

@@ -58,6 +58,8 @@ type Workspace struct {
 	closed  bool
 	db      atomic.Pointer[store.DB]
 
+	outdated atomic.Bool // a newer version has changed the database
+
 	stop      context.CancelFunc
 	recovered chan struct{} // closed when what was left behind has been taken in once
 	done      chan struct{}
@@ -94,8 +96,9 @@ func OpenSpool(path string, log *slog.Logger) (*Workspace, error) {
 	w := &Workspace{path: path, log: log, spool: spool, salt: salt, redact: redact.New(salt), opening: make(chan struct{}, 1), recovered: make(chan struct{}), done: make(chan struct{})}
 	pace := ingest.NewPace(spool)
 	w.runner = &ingest.Runner{Spool: spool, Pace: pace, Log: log,
-		Store: func(ctx context.Context) (transcript.Store, error) { return w.current(ctx) },
-		Still: func(s transcript.Store) error { return s.(*store.DB).Check() },
+		Store:  func(ctx context.Context) (transcript.Store, error) { return w.current(ctx) },
+		Still:  func(s transcript.Store) error { return s.(*store.DB).Check() },
+		Failed: w.failed,
 	}
 	w.index = &ingest.Indexer{Store: w.ifOpen, Busy: pace.Busy, Passing: w.passing, Log: log}
 	return w, nil
@@ -323,6 +326,13 @@ func (w *Workspace) searchStatus() map[string]any {
 // statusWithin bounds how long a status asks the database.
 const statusWithin = 200 * time.Millisecond
 
+// failed says once what to do where waiting does not help.
+func (w *Workspace) failed(err error) {
+	if errors.Is(err, store.ErrNewerSchema) && !w.outdated.Swap(true) {
+		w.log.Error("a newer version has changed the database: what is recorded stays in the spool until that version's recorder takes it in; stop this one")
+	}
+}
+
 // ifOpen gives the database if it is open.
 func (w *Workspace) ifOpen(context.Context) (transcript.Store, error) {
 	if db := w.db.Load(); db != nil {
@@ -391,12 +401,14 @@ func (w *Workspace) Close(ctx context.Context) error {
 // taken in.
 func (w *Workspace) finish(ctx context.Context) {
 	left := func() int { s := w.spool.Stats(); return s.Backlog + s.InFlight }
-	for left() > 0 && ctx.Err() == nil {
+	for left() > 0 && ctx.Err() == nil && !w.outdated.Load() {
 		time.Sleep(pollStored)
 	}
-	select {
-	case <-w.recovered:
-	case <-ctx.Done():
+	if !w.outdated.Load() {
+		select {
+		case <-w.recovered:
+		case <-ctx.Done():
+		}
 	}
 	if n := left(); n > 0 {
 		w.log.Warn("stop with exchanges left in the spool; the next start takes them in", "exchanges", n)

@@ -56,6 +56,23 @@ func TestBrowser_TickedRunsAreCompared(t *testing.T) {
 	b.quiet()
 }
 
+// What a run was about has room also where many columns stand beside it, and a column
+// that no run has anything for takes none.
+func TestBrowser_NamesOfRunsHaveRoom(t *testing.T) {
+	b := startBrowser(t, options(openStore(t, twoRuns())))
+	for _, width := range []int64{1100, 1300, 1440} {
+		b.do(chromedp.EmulateViewport(width, 900))
+		b.open("/")
+		if said := b.box(".runs td.said"); said.Width < 240 {
+			t.Errorf("at %d px names have %v px", width, said.Width)
+		}
+		if agents := b.box(".runs td.agents"); agents.Width > 0 {
+			t.Errorf("at %d px the number of agents, always one, takes %v px", width, agents.Width)
+		}
+	}
+	b.quiet()
+}
+
 func TestBrowser_TickedRunsAreExported(t *testing.T) {
 	b := startBrowser(t, options(openStore(t, twoRuns())))
 	b.open("/")

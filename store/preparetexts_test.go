@@ -1,7 +1,9 @@
 package store_test
 
 import (
+	"errors"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/retake-debugger/retake/store"
@@ -79,5 +81,66 @@ func TestPrepareTexts_WhatOthersKeepMeanwhile(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What was read of an exchange that is pruned before its texts are stored stays out
+// of the index, and the others are indexed all the same.
+func TestPutTexts_OfWhatWasPrunedMeanwhile(t *testing.T) {
+	db, err := store.Open(filepath.Join(t.TempDir(), "t.db"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	texts := func(numbers ...int64) transcript.SearchTexts {
+		p := transcript.SearchTexts{Last: true}
+		for _, n := range numbers {
+			p.Exchanges = append(p.Exchanges, transcript.Unindexed{N: n})
+			p.Texts = append(p.Texts, transcript.SearchText{Items: []transcript.SearchItem{{Exchange: n, Body: "request", At: "/0", Kind: transcript.System, Text: "secret"}}})
+		}
+		return p
+	}
+	put := func(p transcript.SearchTexts) (ok bool) {
+		t.Helper()
+		if err := db.Update(t.Context(), func(tx transcript.Tx) (err error) {
+			ok, err = tx.PutTexts(p)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return ok
+	}
+	if err := db.Update(t.Context(), func(tx transcript.Tx) error {
+		return errors.Join(tx.PutExchange(example(1)), tx.PutExchange(example(2)), tx.PutExchange(example(3)))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	p := texts(1, 2, 3)
+	if err := db.PrepareTexts(t.Context(), &p); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := db.Plan(t.Context(), store.Selection{Numbers: []int64{2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Prune(t.Context(), plan, nil); err != nil {
+		t.Fatal(err)
+	}
+	if put(p) {
+		t.Error("texts of a pruned exchange were taken in")
+	}
+	left, err := db.Unindexed(t.Context(), 10)
+	if err != nil || len(left) != 2 || !put(texts(left[0].N, left[1].N)) {
+		t.Fatalf("to be indexed: %v, %v", left, err)
+	}
+	var found []int64
+	for it, err := range db.Search(t.Context(), transcript.SearchQuery{Text: "secret"}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, it.Exchange)
+	}
+	if !slices.Equal(found, []int64{3, 1}) {
+		t.Errorf("found in %v", found)
 	}
 }

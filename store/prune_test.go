@@ -476,8 +476,11 @@ func TestPrune_HistoryIsIndexedWhereItIsResent(t *testing.T) {
 				}
 				texts := transcript.SearchTexts{Exchanges: []transcript.Unindexed{{N: n}}, Last: true}
 				if err := db.Update(t.Context(), func(tx transcript.Tx) error {
+					if err := tx.PutExchange(e); err != nil {
+						return err
+					}
 					_, err := tx.PutTexts(texts)
-					return errors.Join(tx.PutExchange(e), err)
+					return err
 				}); err != nil {
 					t.Fatal(err)
 				}

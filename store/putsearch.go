@@ -39,6 +39,9 @@ func (t *tx) putTexts(p *transcript.SearchTexts) (bool, error) {
 	if p.From > 0 && (s.partOf != first || s.part != int64(p.From)) {
 		return false, nil
 	}
+	if all, err := t.haveAll(p.Exchanges); !all || err != nil { // some were pruned since they were read
+		return false, err
+	}
 	for _, u := range p.Exchanges {
 		if ok, err := t.begin(u.N, p.From, &s); !ok || err != nil {
 			return false, err
@@ -85,6 +88,17 @@ func (t *tx) prepared(p *transcript.SearchTexts) (*preparedTexts, error) {
 		}
 	}
 	return t.w.prepareTexts(&t.reader, t.w.lookup, p)
+}
+
+// haveAll tells whether exchanges are still stored.
+func (t *tx) haveAll(list []transcript.Unindexed) (bool, error) {
+	numbers := make([]int64, len(list))
+	for i, u := range list {
+		numbers[i] = u.N
+	}
+	var stored int
+	err := t.st.row(context.Background(), "SELECT count(*) FROM exchange WHERE n IN "+gone, []any{inJSON(numbers)}, &stored)
+	return stored == len(list), err
 }
 
 // begin tells whether an exchange is to be indexed, and removes what is there of

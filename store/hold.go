@@ -5,7 +5,7 @@ import "time"
 // holdMost is for how long a transaction goes on with work that can wait. Nobody
 // else can write meanwhile, nor can capture in another process be taken in. The
 // commit comes on top.
-const holdMost = 12 * time.Millisecond
+const holdMost = 6 * time.Millisecond
 
 // enough tells whether a transaction has held the lock for so long that what can
 // wait is left to the next one.

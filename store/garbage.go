@@ -35,12 +35,7 @@ func findGarbage(ctx context.Context, st *statements, h *held) (*garbage, error)
 	}
 	for lane := range packTables {
 		err := eachPack(ctx, st, lane, func(p *packSize) error {
-			dead := int64(0)
-			err := p.segments(func(n, bytes int64) {
-				if !h.segments[lane].has(n) {
-					dead += bytes
-				}
-			})
+			dead, err := h.dead(p, lane)
 			g.bytes += p.share(dead)
 			if dead > 0 && dead*deadShare >= p.bytes {
 				g.packs[lane] = append(g.packs[lane], packWork{p.first, p.bytes})

@@ -134,6 +134,16 @@ func (h *held) segment(id segmentID) error {
 	return nil
 }
 
+// dead is how many bytes of a pack are of segments that nobody holds.
+func (h *held) dead(p *packSize, lane int) (bytes int64, err error) {
+	err = p.segments(func(n, length int64) {
+		if !h.segments[lane].has(n) {
+			bytes += length
+		}
+	})
+	return bytes, err
+}
+
 // recipe reads the segments that a recipe lists, and notes the recipes that it
 // is told by.
 func (h *held) recipe(ctx context.Context, r *reader, n int64) (*segmentList, error) {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Selection says which exchanges Prune removes: those that began before a time,
-// or the oldest ones until the database is small enough, or named ones.
+// Selection says which exchanges Prune removes: those that began before a time
+// (or ended, where nobody knows when they began), or the oldest ones until the database is small enough, or named ones.
 type Selection struct {
 	Before   time.Time
 	MaxBytes int64
@@ -23,16 +23,22 @@ type Plan struct {
 	Numbers []int64 // of the exchanges that go, ascending
 	Total   int64   // exchanges that are stored
 	Pinned  int64   // exchanges that were selected and stay, as their runs are pinned
+	Undated int64   // exchanges that stay, as nobody knows when they were: of a selection by time
 	Bytes   int64   // about what they take up and nobody else needs
 	Size    int64   // of the database, without what is free in it
-	most    int64   // Selection.MaxBytes
+	Free    int64   // what is free in it, which goes back too
+	// Estimated: how many go is not known before they have gone, as the selection
+	// is by size.
+	Estimated bool
+	most      int64 // Selection.MaxBytes
 }
 
 // Pruned tells what Prune did.
 type Pruned struct {
 	Exchanges int64
-	Before    int64 // size of the database
+	Before    int64 // size of the database, without what is free in it
 	After     int64
+	Free      int64 // what was free in it before
 	File      int64 // size of the file: more than After while somebody reads what was there before
 }
 
@@ -73,14 +79,14 @@ type pruning struct {
 
 func (p *pruning) run(plan *Plan) error {
 	var err error
-	if p.did.Before, err = p.db.size(p.ctx); err != nil {
+	if p.did.Before, p.did.Free, err = p.db.size(p.ctx); err != nil {
 		return err
 	}
 	for round := 0; ; round++ {
 		if err := p.remove(plan); err != nil {
 			return err
 		}
-		if p.did.After, err = p.db.size(p.ctx); err != nil {
+		if p.did.After, _, err = p.db.size(p.ctx); err != nil {
 			return err
 		}
 		if plan.most == 0 || p.did.After <= plan.most || round == maxRounds {
@@ -227,13 +233,12 @@ func (t *tx) vacuum(pages int) error {
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// size is what the database takes up, without what is free in it.
-func (db *DB) size(ctx context.Context) (int64, error) {
-	var size int64
-	err := db.st.row(ctx, `SELECT (c.page_count - f.freelist_count) * s.page_size
-		FROM pragma_page_count c, pragma_freelist_count f, pragma_page_size s`, nil, &size)
+// size is what the database takes up, and what is free in it besides.
+func (db *DB) size(ctx context.Context) (used, free int64, err error) {
+	err = db.st.row(ctx, `SELECT (c.page_count - f.freelist_count) * s.page_size, f.freelist_count * s.page_size
+		FROM pragma_page_count c, pragma_freelist_count f, pragma_page_size s`, nil, &used, &free)
 	if err != nil {
-		return 0, fmt.Errorf("measure database: %w", err)
+		return 0, 0, fmt.Errorf("measure database: %w", err)
 	}
-	return size, nil
+	return used, free, nil
 }

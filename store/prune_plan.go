@@ -11,7 +11,7 @@ import (
 // Plan works out what a prune would remove. It reads the database and changes
 // nothing.
 func (db *DB) Plan(ctx context.Context, s Selection) (*Plan, error) {
-	p := &planner{db: db, ctx: ctx, plan: &Plan{most: s.MaxBytes}}
+	p := &planner{db: db, ctx: ctx, plan: &Plan{most: s.MaxBytes, Estimated: s.MaxBytes > 0}}
 	if err := p.measure(); err != nil {
 		return nil, fmt.Errorf("plan removal: %w", err)
 	}
@@ -20,7 +20,7 @@ func (db *DB) Plan(ctx context.Context, s Selection) (*Plan, error) {
 	case s.MaxBytes > 0:
 		err = p.oldest(s.MaxBytes)
 	case !s.Before.IsZero():
-		err = p.numbers("SELECT n FROM exchange WHERE "+ofAnyModel+" AND started < ? ORDER BY n", s.Before.UnixNano())
+		err = p.before(s.Before.UnixNano())
 	case s.KeepRuns > 0:
 		err = p.oldRuns(s.KeepRuns)
 	default:
@@ -56,7 +56,7 @@ type planner struct {
 // measure finds out what is not bodies, and how much of it an exchange has.
 func (p *planner) measure() error {
 	var err error
-	if p.plan.Size, err = p.db.size(p.ctx); err != nil {
+	if p.plan.Size, p.plan.Free, err = p.db.size(p.ctx); err != nil {
 		return err
 	}
 	var bodies int64
@@ -82,6 +82,17 @@ func (p *planner) numbers(query string, args ...any) error {
 		p.plan.Numbers = append(p.plan.Numbers, n)
 		return err
 	})
+}
+
+// before selects the exchanges from before a time: what ended before it has begun
+// before it too.
+func (p *planner) before(limit int64) error {
+	const unknown = ofAnyModel + " AND started IS NULL"
+	err := p.numbers("SELECT n FROM exchange WHERE "+ofAnyModel+" AND started < ?1 UNION ALL SELECT n FROM exchange WHERE "+unknown+" AND ended < ?1 ORDER BY n", limit)
+	if err != nil {
+		return err
+	}
+	return p.db.st.row(p.ctx, "SELECT count(*) FROM exchange WHERE "+unknown+" AND ended IS NULL", nil, &p.plan.Undated)
 }
 
 // oldRuns selects the exchanges of all runs before the newest ones, of those

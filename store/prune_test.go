@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -122,6 +123,55 @@ func tidy(t *testing.T, db *store.DB) {
 	lookups := number(t, db, "SELECT (SELECT count(*) FROM lookup) + (SELECT count(*) FROM lookup_recent) + (SELECT count(*) FROM lookup_new)")
 	if rows := 4 * number(t, db, "SELECT count(*) FROM exchange"); lookups < rows || lookups > rows+number(t, db, "SELECT coalesce(sum(count), 0) FROM (SELECT count FROM piece_pack UNION ALL SELECT count FROM whole_pack)") {
 		t.Errorf("%d lookups for %d rows", lookups, rows)
+	}
+}
+
+// What began nobody knows when goes by its end; what has no time at all stays.
+func TestPrune_OlderThanOfUnknownTimes(t *testing.T) {
+	db, err := store.Open(filepath.Join(t.TempDir(), "retake.db"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	limit := example(10).StartedAt
+	for i, at := range [][2]time.Time{
+		{limit.Add(-time.Hour), limit.Add(-time.Minute)}, {limit.Add(-time.Hour), limit.Add(time.Hour)}, {limit.Add(-time.Hour), {}}, {{}, limit.Add(-time.Minute)},
+		{{}, limit.Add(time.Minute)}, {limit, limit.Add(time.Minute)}, {}, {},
+	} {
+		e := example(i + 1)
+		e.StartedAt, e.EndedAt = at[0], at[1]
+		request, response := [][]byte{[]byte("ask")}, [][]byte{[]byte("answer")}
+		e.Request.SHA256, e.Response.SHA256 = hash(request), hash(response)
+		if err := db.Update(t.Context(), func(tx transcript.Tx) error { return putStep(tx, e, request, response) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plan, did := prune(t, db, store.Selection{Before: limit})
+	if want := []int64{1, 2, 3, 4}; !slices.Equal(plan.Numbers, want) || plan.Undated != 2 || plan.Estimated || did.Exchanges != 4 {
+		t.Errorf("%+v, removed %d; want %v, 2 undated", plan, did.Exchanges, want)
+	}
+}
+
+// What is free in the file already is told beside what a prune frees, and goes back.
+func TestPrune_OfWhatIsFree(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "retake.db")
+	db, err := store.Open(path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	conversations(t, db, 1, 2, 20, 4000)
+	own, err := sql.Open("sqlite3", path)
+	if err == nil {
+		_, err = own.Exec("CREATE TABLE passing AS SELECT randomblob(400000) AS b; DROP TABLE passing")
+		err = errors.Join(err, own.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, did := prune(t, db, store.Selection{MaxBytes: 1 << 40})
+	if len(plan.Numbers) > 0 || plan.Free < 400_000 || !plan.Estimated || did.Free != plan.Free || did.Before != plan.Size || did.File > plan.Size {
+		t.Errorf("plan %+v, did %+v", plan, did)
 	}
 }
 

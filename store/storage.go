@@ -24,7 +24,7 @@ type Storage struct {
 	Responses  Traffic `json:"responses"`
 	Compressed Traffic `json:"compressed"` // of these, bodies that came compressed
 	Large      Traffic `json:"large"`      // of these, pieces stored alone: images, files
-	Unheld     int64   `json:"unheld"`     // of bodies that are gone, in packs that are not
+	Unheld     int64   `json:"unheld"`     // of bodies that no exchange has, in packs with others
 	Recipes    int64   `json:"recipes"`
 	HeaderSets int64   `json:"header_sets"`
 	Search     int64   `json:"search_index"`
@@ -50,6 +50,7 @@ type measuring struct {
 	ctx   context.Context
 	db    *DB
 	sizes *sizes
+	held  held
 	s     Storage
 }
 
@@ -61,7 +62,7 @@ type bodyRow struct {
 }
 
 func (m *measuring) bodies() error {
-	h := &held{}
+	h := &m.held
 	for after, more := int64(0), true; more; {
 		var page [][2]bodyRow
 		err := m.db.st.rows(m.ctx, `SELECT n, request_body, request_bytes, request_encoding, response_body, response_bytes, response_encoding
@@ -114,27 +115,43 @@ func (m *measuring) body(h *held, b *bodyRow, side *Traffic) error {
 }
 
 func (m *measuring) database() error {
-	var packs, used int64
+	var used int64
 	err := m.db.st.row(m.ctx, `SELECT
-		(SELECT coalesce(sum(length(data) + length(lengths)), 0) FROM piece_pack) +
-		(SELECT coalesce(sum(length(data) + length(lengths)), 0) FROM whole_pack),
 		(SELECT coalesce(sum(length(recipe)), 0) FROM body),
 		(SELECT coalesce(sum(length(data)), 0) FROM header_set),
 		(c.page_count - f.freelist_count) * s.page_size, f.freelist_count * s.page_size, c.page_count * s.page_size
 		FROM pragma_page_count c, pragma_freelist_count f, pragma_page_size s`, nil,
-		&packs, &m.s.Recipes, &m.s.HeaderSets, &used, &m.s.Free, &m.s.Database)
+		&m.s.Recipes, &m.s.HeaderSets, &used, &m.s.Free, &m.s.Database)
 	if err != nil {
 		return err
 	}
 	if m.s.Search, err = m.search(); err != nil {
 		return err
 	}
-	m.s.Unheld = max(0, packs-m.s.Requests.Stored-m.s.Responses.Stored)
-	m.s.Rows = used - packs - m.s.Recipes - m.s.HeaderSets - m.s.Search
+	if m.s.Unheld, err = m.unheld(); err != nil {
+		return err
+	}
+	m.s.Rows = used - m.s.Requests.Stored - m.s.Responses.Stored - m.s.Unheld - m.s.Recipes - m.s.HeaderSets - m.s.Search
 	if info, err := os.Stat(m.db.path + "-wal"); err == nil {
 		m.s.Log = info.Size()
 	}
 	return nil
+}
+
+// unheld adds up what is in packs and no exchange has.
+func (m *measuring) unheld() (int64, error) {
+	total := int64(0)
+	for lane := range packTables {
+		err := eachPack(m.ctx, m.db.st, lane, func(p *packSize) error {
+			dead, err := m.held.dead(p, lane)
+			total += p.share(dead)
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	return total, nil
 }
 
 // search adds up the tables of the search index, if there are any.

@@ -40,7 +40,9 @@ It works in short steps while a recorder records and others read, and can be
 broken off at any time: the same command goes on with what is left to do.
 
 --older-than takes an age such as 30d, 12h or 2w, or a day or time
-(2026-03-31, 2026-03-31T12:00:00Z), and goes by when an exchange began.
+(2026-03-31, 2026-03-31T12:00:00Z), and goes by when an exchange began; by when
+it ended, where only that is known. Imported ones of which neither is known stay:
+remove them by REF.
 --max-size removes the oldest ones until the database is no larger than that.
 --keep-runs keeps that many of the newest runs. Of a run that is named all
 exchanges go. Pinned runs (inspect pin) always stay.`,
@@ -78,6 +80,7 @@ func (a *app) prune(ctx context.Context, o pruneOptions, refs []string) error {
 	if err != nil {
 		return err
 	}
+	a.tellUndated(plan)
 	if o.dryRun {
 		return a.printPlan(plan)
 	}
@@ -198,14 +201,17 @@ func (a *app) ask(question, no string) (bool, error) {
 
 // planLine says what goes.
 func planLine(verb string, plan *store.Plan) string {
-	n := int64(len(plan.Numbers))
-	s := fmt.Sprintf("%s %s of %s exchange%s", verb, number(n), number(plan.Total), plural(int(plan.Total)))
+	n, about := int64(len(plan.Numbers)), ""
+	if plan.Estimated && n > 0 {
+		about = "about "
+	}
+	s := fmt.Sprintf("%s %s%s of %s exchange%s", verb, about, number(n), number(plan.Total), plural(int(plan.Total)))
 	if n > 0 {
 		first, last := view.Ref(plan.Numbers[0]), view.Ref(plan.Numbers[n-1])
 		if n == 1 {
 			s += " (" + first + ")"
 		} else if plan.Numbers[n-1]-plan.Numbers[0] == n-1 {
-			s += fmt.Sprintf(" (%s to %s)", first, last)
+			s += fmt.Sprintf(" (%s to %s%s)", first, about, last)
 		} else {
 			s += fmt.Sprintf(" (between %s and %s)", first, last)
 		}
@@ -213,12 +219,28 @@ func planLine(verb string, plan *store.Plan) string {
 	if plan.Pinned > 0 {
 		s += fmt.Sprintf(", leave %s of pinned runs,", number(plan.Pinned))
 	}
-	return fmt.Sprintf("%s and give back about %s of %s", s, size(int(plan.Bytes)), size(int(plan.Size)))
+	s = fmt.Sprintf("%s and give back about %s of %s", s, size(int(plan.Bytes)), size(int(plan.Size)))
+	if plan.Free > 0 {
+		s += fmt.Sprintf(", and %s that are free already", size(int(plan.Free)))
+	}
+	return s
+}
+
+// tellUndated says how many exchanges stay because nobody knows when they were.
+func (a *app) tellUndated(plan *store.Plan) {
+	if n := plan.Undated; n > 0 {
+		stay, them := "stay", "them"
+		if n == 1 {
+			stay, them = "stays", "it"
+		}
+		fmt.Fprintf(a.err, "inspect: %s exchange%s of unknown time %s; remove %s by REF\n", number(n), plural(int(n)), stay, them)
+	}
 }
 
 func (a *app) printPlan(plan *store.Plan) error {
 	if a.json {
-		return a.printJSON(map[string]any{"dry_run": true, "exchanges": len(plan.Numbers), "of": plan.Total, "bytes": plan.Bytes, "size": plan.Size, "numbers": notNil(plan.Numbers), "pinned": plan.Pinned})
+		return a.printJSON(map[string]any{"dry_run": true, "exchanges": len(plan.Numbers), "of": plan.Total, "bytes": plan.Bytes, "size": plan.Size, "free": plan.Free,
+			"estimated": plan.Estimated, "numbers": notNil(plan.Numbers), "pinned": plan.Pinned, "undated": plan.Undated})
 	}
 	_, err := fmt.Fprintln(a.out, planLine("would remove", plan))
 	return err
@@ -245,7 +267,8 @@ func (a *app) runPrune(ctx context.Context, db *store.DB, plan *store.Plan) erro
 		return err
 	}
 	if a.json {
-		return a.printJSON(map[string]any{"dry_run": false, "exchanges": did.Exchanges, "of": plan.Total, "bytes": did.Before - did.After, "size": did.After, "file": did.File, "pinned": plan.Pinned})
+		return a.printJSON(map[string]any{"dry_run": false, "exchanges": did.Exchanges, "of": plan.Total, "bytes": did.Before - did.After, "size": did.After, "free": did.Free, "file": did.File,
+			"pinned": plan.Pinned, "undated": plan.Undated})
 	}
 	if plan.Pinned > 0 {
 		fmt.Fprintf(a.err, "inspect: %s exchange%s of pinned runs left; inspect unpin lets them go\n", number(plan.Pinned), plural(int(plan.Pinned)))
@@ -253,7 +276,11 @@ func (a *app) runPrune(ctx context.Context, db *store.DB, plan *store.Plan) erro
 	if did.File > did.After {
 		fmt.Fprintf(a.err, "inspect: the file still has %s; it shrinks when nobody reads what was there before\n", size(int(did.File)))
 	}
-	_, err = fmt.Fprintf(a.out, "removed %s exchange%s; the database has %s, %s less\n",
-		number(did.Exchanges), plural(int(did.Exchanges)), size(int(did.After)), size(int(did.Before-did.After)))
+	free := ""
+	if did.Free > 0 {
+		free = fmt.Sprintf(", and %s that were free before", size(int(did.Free)))
+	}
+	_, err = fmt.Fprintf(a.out, "removed %s exchange%s; the database has %s, %s less%s\n",
+		number(did.Exchanges), plural(int(did.Exchanges)), size(int(did.After)), size(int(did.Before-did.After)), free)
 	return err
 }

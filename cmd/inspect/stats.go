@@ -94,7 +94,7 @@ func (a *app) printStorage(s *store.Storage) error {
 	if s.Large.Raw > 0 {
 		traffic("  large", s.Large, "of these: pieces stored alone, such as images and files")
 	}
-	part("unheld", s.Unheld, "of bodies that were pruned, in packs with others")
+	part("unheld", s.Unheld, "of bodies that no exchange has any more, in packs with others")
 	part("recipes", s.Recipes, "how bodies are put together")
 	part("header sets", s.HeaderSets, "")
 	part("search index", s.Search, "")

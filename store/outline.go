@@ -11,7 +11,7 @@ import (
 )
 
 const selectOutlines = "SELECT e.n, id, started, method, url, status, outcome, error_type, error_code, error_message, " +
-	"response_headers, response_bytes, response_encoding, response_omitted, response_body, run, " +
+	"response_headers, response_bytes, response_encoding, response_omitted, response_body, run, EXISTS (SELECT 1 FROM take_step t WHERE t.exchange = e.id), " +
 	"(SELECT dialect FROM model WHERE id = e.model), (SELECT asked FROM model WHERE id = e.model), (SELECT answered FROM model WHERE id = e.model) " +
 	"FROM exchange e WHERE e.n IN (SELECT value FROM json_each(?))"
 
@@ -46,7 +46,7 @@ func (r *reader) outlines(ctx context.Context, numbers []int64) ([]*transcript.E
 		var errType, errCode, errMessage *string
 		var packed []byte
 		err := row.Scan(&e.N, &id, &started, &e.Method, &e.URL, &e.Status, &e.Outcome, &errType, &errCode, &errMessage,
-			&packed, &e.Response.Bytes, &e.Response.ContentEncoding, &e.Response.Omitted, &e.Response.Body, &run,
+			&packed, &e.Response.Bytes, &e.Response.ContentEncoding, &e.Response.Omitted, &e.Response.Body, &run, &e.Link.Replay,
 			&e.Dialect, &e.Model, &e.ResponseModel)
 		e.ID, e.StartedAt, e.Link.Run = unpackID(id), unpackTime(started), unpackID(run)
 		if errType != nil && errCode != nil && errMessage != nil {

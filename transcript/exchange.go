@@ -172,6 +172,7 @@ type Link struct {
 	LooseNode Node
 	Settings  Settings // system prompt and tools
 	Change    Change   // what is otherwise than in the exchange before
+	Replay    bool     // a take sent it; Reader.Outlines alone tells
 	AsOf      int64    // number of the latest exchange that was known when the link was made; 0 for the exchange itself
 }
 

@@ -94,8 +94,8 @@ type SearchReader interface {
 	Search(ctx context.Context, q SearchQuery) iter.Seq2[SearchItem, error]
 	// Outlines gives the exchanges with these numbers as far as a search shows
 	// them and needs them to read their answers: without what is of the request
-	// alone, times, usage and links. Those that are not there or damaged are left
-	// out.
+	// alone, times, usage and links but for their run and whether a take sent them.
+	// Those that are not there or damaged are left out.
 	Outlines(ctx context.Context, numbers []int64) ([]*Exchange, error)
 	// Excerpt opens a body or a piece as Body does, for a search to look into. It
 	// reads no more than that of what is stored together, so damage behind it may

@@ -35,7 +35,11 @@ type Hit struct {
 	Offset    int                `json:"offset"` // bytes in that field before the match
 	Count     int                `json:"count"`  // how often it is in that field
 	Snippet   Snippet            `json:"snippet"`
-	Again     int                `json:"again"` // how many more exchanges brought the same setting
+	Again     int                `json:"again"`  // how many more exchanges brought the same setting
+	Replay    bool               `json:"replay"` // the exchange is of a replay
+	// Replays is how many replays of the run said the same, those that came before the
+	// search had enough. The hit is the original if that was found, too.
+	Replays int `json:"replays"`
 }
 
 // Ref is the short reference of the hit's exchange.
@@ -72,7 +76,8 @@ type Found struct {
 	Scan string
 }
 
-// Find searches. It gives an item once, however often it is sent again.
+// Find searches. It gives an item once, however often it is sent again, and what
+// replays say again once for their run.
 func Find(ctx context.Context, r transcript.Reader, s Search) (*Found, error) {
 	if s.Run != "" {
 		run, err := ResolveRun(ctx, r, s.Run)
@@ -81,7 +86,8 @@ func Find(ctx context.Context, r transcript.Reader, s Search) (*Found, error) {
 		}
 		s.Run = run.ID
 	}
-	f := &finder{ctx: ctx, reader: r, search: s, match: transcript.NewMatcher(s.SearchQuery), shown: map[place]bool{}, settings: map[transcript.Key]bool{}}
+	f := &finder{ctx: ctx, reader: r, search: s, match: transcript.NewMatcher(s.SearchQuery), shown: map[place]bool{}, settings: map[transcript.Key]bool{},
+		folds: folds{map[saying]int{}, map[saying]int64{}}}
 	f.most = math.MaxInt
 	if s.Limit > 0 {
 		f.most = s.Limit + 1 // to know whether there are more
@@ -156,6 +162,7 @@ type finder struct {
 	scores   map[place]float64
 	shown    map[place]bool
 	settings map[transcript.Key]bool // system prompts and tools that were shown
+	folds    folds
 }
 
 func (f *finder) run(found *Found) error {
@@ -196,6 +203,7 @@ type candidate struct {
 	hit    Hit
 	score  float64        // where the best are looked for
 	steady transcript.Key // what it says, of a setting
+	saying saying         // what it says, of anything else
 }
 
 // held holds an item against the query.
@@ -211,12 +219,14 @@ func (f *finder) held(e *transcript.Exchange, b transcript.Brought, again int) (
 	}
 	c := candidate{hit: Hit{Exchange: e.ID, N: e.N, StartedAt: known(e.StartedAt), Outcome: e.Outcome, Model: e.ResponseModel, Run: e.Link.Run, Body: b.Body, At: it.At,
 		Kind: it.Kind, Role: it.Role, Name: b.Tool, CallID: it.CallID, IsError: it.IsError,
-		Field: match.Field.Name, Offset: match.Start, Count: match.Count, Snippet: snippet(match), Again: again}}
+		Field: match.Field.Name, Offset: match.Start, Count: match.Count, Snippet: snippet(match), Again: again, Replay: e.Link.Replay}}
 	if c.hit.Model == "" {
 		c.hit.Model = e.Model
 	}
 	if it.Steady() {
 		c.steady = transcript.SameKey(it)
+	} else {
+		c.saying = sayingOf(e, it, b.Tool)
 	}
 	if f.search.Best {
 		c.score = score(match, it)
@@ -224,8 +234,8 @@ func (f *finder) held(e *transcript.Exchange, b transcript.Brought, again int) (
 	return c, true
 }
 
-// take shows an item that matches, unless it or the same setting is shown
-// already.
+// take shows an item that matches, unless it, the same setting or what a replay said
+// again is shown already.
 func (f *finder) take(c *candidate) error {
 	p := c.hit.place()
 	if f.shown[p] || c.steady != (transcript.Key{}) && f.settings[c.steady] {
@@ -235,13 +245,16 @@ func (f *finder) take(c *candidate) error {
 		f.settings[c.steady] = true
 	}
 	f.shown[p] = true
-	f.hits = append(f.hits, c.hit)
 	if f.search.Best {
 		if f.scores == nil {
 			f.scores = map[place]float64{}
 		}
 		f.scores[p] = c.score
 	}
+	if f.fold(c) {
+		return nil
+	}
+	f.hits = append(f.hits, c.hit)
 	if len(f.hits) >= f.most {
 		return errFull
 	}

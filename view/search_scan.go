@@ -99,8 +99,17 @@ func (s *scan) exchange(e *transcript.Exchange, whole bool) error {
 	if err := transcript.NameTools(s.ctx, s.reader, e, brought); err != nil {
 		return err
 	}
+	outlined := false
 	for _, b := range slices.Backward(brought) {
 		if c, ok := s.held(e, b, 0); ok {
+			if !outlined {
+				list, err := s.reader.Outlines(s.ctx, []int64{e.N})
+				if err != nil {
+					return err
+				}
+				e.Link.Replay, outlined = len(list) > 0 && list[0].Link.Replay, true
+			}
+			c.hit.Replay = e.Link.Replay
 			if err := s.take(&c); err != nil {
 				return err
 			}

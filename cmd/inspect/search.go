@@ -23,9 +23,10 @@ func newSearch(a *app) *cobra.Command {
 		Short: "Find text in messages, tool calls, results, reasoning, prompts, errors",
 		Long: `search finds every item that holds the text: every character stands for itself,
 upper and lower case are the same. An item is found once, at the exchange that
-brought it first, however often it is sent again. It says so where it has to
-read the exchanges themselves, for texts shorter than three characters or what
-the index does not hold yet.
+brought it first, however often it is sent again; what replays of a run say again
+is one hit, the original if it was found, with their number. It says so where it
+has to read the exchanges themselves, for texts shorter than three characters or
+what the index does not hold yet.
 
 Words of the query that are filters narrow the search:
 ` + filterHelp() + `
@@ -149,7 +150,7 @@ func (a *app) printHits(hits []view.Hit) error {
 }
 
 // widestWhat is how many columns say what kind of item a hit is in.
-const widestWhat = 22
+const widestWhat = 30
 
 // mark shows a match.
 func (p *printer) mark(s string) string {
@@ -175,6 +176,9 @@ func hitWhat(h *view.Hit) string {
 	}
 	if h.Again > 0 {
 		what += fmt.Sprintf(" +%d", h.Again)
+	}
+	if h.Replays > 0 {
+		what += fmt.Sprintf(" +%d replay%s", h.Replays, plural(h.Replays))
 	}
 	return word(what)
 }

@@ -126,7 +126,7 @@ func relinkLate(ctx context.Context, tx transcript.Tx, d *decoded, batch []*tran
 		return err
 	}
 	for _, e := range batch {
-		if !slices.Contains(changed, e.ID) {
+		if !slices.ContainsFunc(changed, func(c *transcript.Exchange) bool { return c.ID == e.ID }) {
 			continue
 		}
 		now, err := tx.Exchange(ctx, e.ID)

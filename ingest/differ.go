@@ -47,6 +47,18 @@ func (d *draft) differences(ctx context.Context, r transcript.Reader) ([]string,
 	return names, nil
 }
 
+// unnoted gives the clues that are not stored: others are to find it by them.
+func (d *draft) unnoted(ctx context.Context, r transcript.Reader) ([]transcript.Clue, error) {
+	if len(d.clues) == 0 {
+		return nil, nil
+	}
+	stored, err := r.Noted(ctx, d.old.ID)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(d.clues), func(c transcript.Clue) bool { return slices.Contains(stored, c) }), nil
+}
+
 // sameLink leaves the nodes to the chain.
 func sameLink(a, b transcript.Link) bool {
 	a.InNode, a.OutNode, a.InLen, a.OutLen = b.InNode, b.OutNode, b.InLen, b.OutLen

@@ -53,8 +53,8 @@ func (k *linker) want(kind, value string) {
 }
 
 // relinkWanted links anew those that wanted an exchange before it came, and what
-// hangs at them. It gives their ids.
-func relinkWanted(ctx context.Context, tx transcript.Tx, d *decoded) ([]string, error) {
+// hangs at them. It gives those that are otherwise now, as they were.
+func relinkWanted(ctx context.Context, tx transcript.Tx, d *decoded) ([]*transcript.Exchange, error) {
 	late, err := latecomers(tx.AsOf(d.exchange.N), d)
 	if err != nil || len(late) == 0 {
 		return nil, err

@@ -116,6 +116,21 @@ func rederive(ctx context.Context, past transcript.Past, old *transcript.Exchang
 	return dr, err
 }
 
+// rederiveAsOf derives an exchange again as if it had come once the exchange with
+// that number was known; 0: once those were that it was linked by.
+func rederiveAsOf(ctx context.Context, r transcript.Reader, e *transcript.Exchange, d *decoded, asOf int64, allow lenience) (*draft, error) {
+	old := *e
+	if asOf > e.N {
+		old.Link.AsOf = max(old.Link.AsOf, asOf)
+	}
+	dr, err := rederive(ctx, r.AsOf(known(&old)+1), &old, d, allow)
+	if err != nil {
+		return nil, err
+	}
+	dr.old, dr.exchange.Link.AsOf = e, e.Link.AsOf
+	return dr, nil
+}
+
 // relink links an exchange again. A link to an exchange that was removed stays,
 // and so does any other where exchanges were removed and no stronger one is
 // found: what proved it may be gone.
@@ -135,6 +150,7 @@ func (d *draft) relink(now *decoded, allow lenience) (*transcript.Exchange, erro
 	}
 	if linked := stored.Agent != "" || stored.Side; allow.removed && linked && !stronger(l, stored) {
 		keepLink(now, stored, true)
+		now.wanted = nil
 		d.needsRun, d.newAgent, d.parentCall, d.aside, d.names = false, nil, nil, nil, nil
 		return was, nil
 	}
@@ -200,12 +216,7 @@ type draft struct {
 	names          []string          // what the client calls its run
 	newAgent       *transcript.Agent // it begins an agent that is not there yet
 	parentCall     *transcript.Place // of its agent, where another one is stored or none
-	clues          []clue
-}
-
-type clue struct {
-	value transcript.Key
-	at    string
+	clues          []transcript.Clue
 }
 
 var errDraft = errors.New("not a part of deriving again")
@@ -235,7 +246,7 @@ func (d *draft) PutPieces(iter.Seq2[transcript.Piece, error]) (transcript.BodyID
 
 // PutClue keeps by what the exchange is to be found.
 func (d *draft) PutClue(value transcript.Key, _, at string) error {
-	d.clues = append(d.clues, clue{value, at})
+	d.clues = append(d.clues, transcript.Clue{Value: value, At: at})
 	return nil
 }
 

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -34,7 +32,7 @@ type Reindexed struct {
 // is the same. progress may be nil; it is told the numbers of the exchange
 // reached and of the newest one.
 func Reindex(ctx context.Context, s transcript.Store, version string, progress func(done, newest int64)) (Reindexed, error) {
-	r := &reindexer{ctx: ctx, store: s, version: version}
+	r := &reindexer{ctx: ctx, store: s, version: version, changed: map[int64]bool{}}
 	if err := r.resume(); err != nil {
 		return r.did, fmt.Errorf("reindex: %w", err)
 	}
@@ -60,6 +58,7 @@ type reindexer struct {
 	after   int64 // number of the last exchange that is done
 	newest  int64
 	did     Reindexed
+	changed map[int64]bool // by their numbers
 }
 
 // reached is what the note holds.
@@ -98,17 +97,28 @@ func (r *reindexer) group() (more bool, err error) {
 		return r.finish()
 	}
 	before := r.after
-	var did Reindexed
+	var did int64 // in this transaction
+	var changed []int64
 	err = r.store.Update(r.ctx, func(tx transcript.Tx) error {
-		did, r.after = r.did, last
+		did, changed, r.after = 0, nil, last
 		allow, err := allowed(r.ctx, tx)
 		if err != nil {
 			return err
 		}
 		for _, d := range batch {
-			if err := r.one(tx, d, allow, &did); err != nil {
-				return fmt.Errorf("x%d: %w", d.exchange.N, err)
+			old, err := tx.Exchange(r.ctx, d.exchange.ID)
+			if errors.Is(err, transcript.ErrNotFound) { // removed meanwhile
+				continue
 			}
+			if err != nil {
+				return err
+			}
+			some, err := r.one(tx, old, d, allow)
+			if err != nil {
+				return fmt.Errorf("x%d: %w", old.N, err)
+			}
+			did++
+			changed = append(changed, some...)
 		}
 		return tx.SetNote(reindexNote, r.note())
 	})
@@ -116,7 +126,11 @@ func (r *reindexer) group() (more bool, err error) {
 		r.after = before
 		return false, err
 	}
-	r.did = did
+	for _, n := range changed {
+		r.changed[n] = true
+	}
+	r.did.Exchanges += did
+	r.did.Changed = int64(len(r.changed))
 	return true, nil
 }
 
@@ -172,42 +186,41 @@ func (c *Committer) reread(ctx context.Context, r transcript.Reader, id string) 
 	return c.redecode(ctx, r, whole)
 }
 
-func (r *reindexer) one(tx transcript.Tx, d *decoded, allow lenience, did *Reindexed) error {
-	old, err := tx.Exchange(r.ctx, d.exchange.ID)
-	if errors.Is(err, transcript.ErrNotFound) { // removed meanwhile
-		return nil
-	}
+// one derives an exchange again and links anew those that wanted it. It gives the
+// numbers of those that are otherwise now.
+func (r *reindexer) one(tx transcript.Tx, old *transcript.Exchange, d *decoded, allow lenience) (changed []int64, err error) {
+	dr, err := rederiveAsOf(r.ctx, tx, old, d, 0, allow)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	dr, err := rederive(r.ctx, tx.AsOf(known(old)+1), old, d, allow)
-	if err != nil {
-		return err
+	if is, err := dr.apply(r.ctx, tx); err != nil {
+		return nil, err
+	} else if is {
+		changed = append(changed, old.N)
 	}
-	did.Exchanges++
-	changed, err := dr.apply(r.ctx, tx)
-	if err != nil {
-		return err
+	relinked, err := relinkWanted(r.ctx, tx, d)
+	for _, e := range relinked {
+		changed = append(changed, e.N)
 	}
-	if changed {
-		did.Changed++
-	}
-	_, err = relinkWanted(r.ctx, tx, d)
-	return err
+	return changed, err
 }
 
 // apply writes what comes out otherwise than it is stored, and tells whether
 // anything did.
 func (d *draft) apply(ctx context.Context, tx transcript.Tx) (bool, error) {
 	old := d.old
-	for _, c := range d.clues {
-		if err := tx.PutClue(c.value, old.ID, c.at); err != nil {
+	unnoted, err := d.unnoted(ctx, tx)
+	if err != nil {
+		return false, err
+	}
+	for _, c := range unnoted {
+		if err := tx.PutClue(c.Value, old.ID, c.At); err != nil {
 			return false, err
 		}
 	}
 	changed, err := d.differences(ctx, tx)
 	if err != nil || len(changed) == 0 {
-		return false, err
+		return len(unnoted) > 0, err
 	}
 	if d.needsRun {
 		run, err := tx.NewRun(old.StartedAt)
@@ -256,88 +269,4 @@ func (r *reindexer) finish() (more bool, err error) {
 		return tx.SetNote(reindexNote, "")
 	})
 	return more, err
-}
-
-// Difference is what is stored of an exchange and would be derived otherwise.
-type Difference struct {
-	Exchange string
-	N        int64
-	Parts    []string // e.g. "usage", "link"
-}
-
-// Rederive derives every exchange again and tells where that differs from what
-// is stored. It writes nothing. Exchanges that cannot be read are left out. With an
-// error it tells what it found until then. progress may be nil.
-func Rederive(ctx context.Context, r transcript.Reader, progress func(done, newest int64)) ([]Difference, error) {
-	allow, err := allowed(ctx, r)
-	if err != nil {
-		return nil, fmt.Errorf("derive again: %w", err)
-	}
-	allow.choice = true // whether one is a replay or continued was told of after it was chosen
-	var newest int64
-	for e, err := range r.Exchanges(ctx, transcript.Filter{Limit: 1}) {
-		if err == nil {
-			newest = e.N
-		}
-	}
-	decoder := new(Committer)
-	var found []Difference
-	for e, err := range r.Exchanges(ctx, transcript.Filter{Before: newest + 1, Oldest: true}) {
-		var parts []string
-		if err == nil {
-			parts, err = decoder.compare(ctx, r, e.ID, allow)
-		}
-		switch {
-		case errors.Is(err, transcript.ErrDamaged), errors.Is(err, transcript.ErrNotFound), errors.Is(err, errOmitted):
-			continue
-		case err != nil:
-			return found, fmt.Errorf("derive again: %w", err)
-		}
-		if len(parts) > 0 {
-			found = append(found, Difference{e.ID, e.N, parts})
-		}
-		if progress != nil {
-			progress(e.N, newest)
-		}
-	}
-	return again(ctx, r, decoder, allow, found)
-}
-
-// again looks at what differed once more: exchanges may have been pruned, or changed,
-// between one reading and the next.
-func again(ctx context.Context, r transcript.Reader, decoder *Committer, allow lenience, found []Difference) ([]Difference, error) {
-	var still []Difference
-	for i, d := range found {
-		parts, err := decoder.compare(ctx, r, d.Exchange, allow)
-		switch {
-		case errors.Is(err, transcript.ErrNotFound):
-			continue
-		case err != nil:
-			return append(still, found[i:]...), fmt.Errorf("derive again: %w", err)
-		case len(parts) > 0:
-			still = append(still, Difference{d.Exchange, d.N, parts})
-		}
-	}
-	return still, nil
-}
-
-func (c *Committer) compare(ctx context.Context, r transcript.Reader, id string, allow lenience) ([]string, error) {
-	old, err := r.Exchange(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	d, err := c.redecode(ctx, r, old)
-	if err != nil {
-		return nil, err
-	}
-	dr, err := rederive(ctx, r.AsOf(known(old)+1), old, d, allow)
-	if err != nil {
-		return nil, err
-	}
-	return dr.differences(ctx, r)
-}
-
-// String says it in words.
-func (d Difference) String() string {
-	return "what was derived of it differs from what this version derives: " + strings.Join(slices.Sorted(slices.Values(d.Parts)), ", ")
 }

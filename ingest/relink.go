@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -19,8 +20,8 @@ func Relink(ctx context.Context, s transcript.Store, exchanges ...string) (chang
 				return err
 			}
 		}
-		ids, err := r.run()
-		changed = int64(len(ids))
+		did, err := r.run()
+		changed = int64(len(did))
 		return err
 	})
 	if err != nil {
@@ -62,7 +63,8 @@ func (r *relinker) add(id string) error {
 	return nil
 }
 
-func (r *relinker) run() (changed []string, err error) {
+// run gives those that are otherwise now, as they were.
+func (r *relinker) run() (changed []*transcript.Exchange, err error) {
 	allow, err := allowed(r.ctx, r.tx)
 	if err != nil {
 		return nil, err
@@ -82,7 +84,9 @@ func (r *relinker) run() (changed []string, err error) {
 		if !did {
 			continue
 		}
-		changed = append(changed, e.ID)
+		if !slices.ContainsFunc(changed, func(c *transcript.Exchange) bool { return c.ID == e.ID }) {
+			changed = append(changed, e)
+		}
 		if err := r.addDependent(e.ID, &was); err != nil {
 			return changed, err
 		}
@@ -98,19 +102,16 @@ func (r *relinker) one(e *transcript.Exchange, allow lenience) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	old := *e
-	if r.asOf > e.N {
-		old.Link.AsOf = max(old.Link.AsOf, r.asOf)
-	}
-	dr, err := rederive(r.ctx, r.tx.AsOf(known(&old)+1), &old, d, allow)
+	dr, err := rederiveAsOf(r.ctx, r.tx, e, d, r.asOf, allow)
 	if err != nil {
 		return false, err
 	}
-	dr.old, dr.exchange.Link.AsOf = e, e.Link.AsOf
 	if changed, err := dr.differences(r.ctx, r.tx); err != nil || len(changed) == 0 {
 		return false, err
 	}
-	dr.exchange.Link.AsOf = old.Link.AsOf
+	if r.asOf > e.N {
+		dr.exchange.Link.AsOf = max(e.Link.AsOf, r.asOf)
+	}
 	return dr.apply(r.ctx, r.tx)
 }
 

@@ -153,6 +153,23 @@ func (t *tx) PutClue(value transcript.Key, exchange, at string) error {
 	return nil
 }
 
+// Noted lists the clues of an exchange.
+func (r *reader) Noted(ctx context.Context, exchange string) ([]transcript.Clue, error) {
+	var list []transcript.Clue
+	err := r.st.rows(ctx, "SELECT value, at FROM clue WHERE n = (SELECT n FROM exchange WHERE id = ?)", []any{packID(exchange)}, func(row *sql.Rows) error {
+		var c transcript.Clue
+		var value []byte
+		err := row.Scan(&value, &c.At)
+		copy(c.Value[:], value)
+		list = append(list, c)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read clues of exchange: %w", err)
+	}
+	return list, nil
+}
+
 // Clues gives the exchanges that were noted with that clue, newest first.
 func (p *past) Clues(value transcript.Key, limit int) ([]transcript.Place, error) {
 	if err := p.check(); err != nil {

@@ -128,6 +128,8 @@ type Reader interface {
 	// AsOf gives what was stored when exchange n came: of its own methods, none
 	// tells of exchange n or a later one. Of a Tx it sees the Tx's own writes.
 	AsOf(n int64) Past
+	// Noted lists the clues that an exchange was noted with, in any order.
+	Noted(ctx context.Context, exchange string) ([]Clue, error)
 	// Pruned tells whether exchanges were ever removed.
 	Pruned(ctx context.Context) (bool, error)
 	// Note gives what SetNote kept under that name, "" if nothing.
@@ -193,6 +195,13 @@ type ResultRow struct {
 	IsError   bool
 }
 
+// Clue is by what an exchange may be found: the hash of something that it brought,
+// and where in its answer that is, "" for all of it.
+type Clue struct {
+	Value Key
+	At    string
+}
+
 // Tx is one transaction of the only writer. It sees its own writes.
 type Tx interface {
 	Past
@@ -220,8 +229,7 @@ type Tx interface {
 	SetParentCall(agent string, call Place) error
 	// SetSide makes a stored exchange a side call: it leaves its agent.
 	SetSide(exchange string) error
-	// PutClue notes by what an exchange may be found: the hash of something that
-	// it brought, at that place of its answer, "" for all of it.
+	// PutClue notes a Clue of an exchange.
 	PutClue(value Key, exchange, at string) error
 	// PutCall stores one call of an answer.
 	PutCall(c CallRow) error

@@ -282,6 +282,12 @@ func agents(t *testing.T, s transcript.Store) {
 		same(t, "clues", places, []transcript.Place{{Exchange: id(1), Body: "response", At: "/content/0"}})
 		return errors.Join(err, tx.SetSide(id(1)))
 	})
+	noted, err := s.Noted(t.Context(), id(1))
+	none, noneErr := s.Noted(t.Context(), id(77))
+	if err != nil || noneErr != nil || len(none) > 0 {
+		t.Errorf("clues: %v, %v; of what is not there: %v, %v", noted, err, none, noneErr)
+	}
+	same(t, "clues of an exchange", noted, []transcript.Clue{{Value: transcript.Key{1}, At: "/content/0"}})
 	e, err := s.Exchange(t.Context(), id(1))
 	if err != nil {
 		t.Fatal(err)

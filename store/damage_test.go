@@ -147,3 +147,53 @@ func TestOpenReader_OfDamagedFiles(t *testing.T) {
 		})
 	}
 }
+
+// Of a file that lost its end the runs that can be read are listed, those that cannot
+// be added up as damaged, with an error that says how many cannot be read.
+func TestRuns_OfADamagedFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "retake.db")
+	db, err := store.Open(path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const runs, pageBytes = 400, 16 << 10
+	conversations(t, db, 1, runs, 1, 300)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	some := 0
+	for _, tenths := range []int{10, 9, 8, 7, 6, 5, 4} {
+		if err := os.WriteFile(path, file[:len(file)/10*tenths/pageBytes*pageBytes], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		db, err := store.OpenReader(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, lost := db.Runs(t.Context(), transcript.RunFilter{})
+		t.Logf("%d tenths: %d runs, %v", tenths, len(list), lost)
+		if lost != nil && !errors.Is(lost, transcript.ErrDamaged) || lost == nil && len(list) != runs && !db.Cut() {
+			t.Errorf("%d tenths: %d runs, %v", tenths, len(list), lost)
+		}
+		if n := runs - len(list); lost != nil && !db.Cut() && !strings.HasPrefix(lost.Error(), fmt.Sprint(n, " runs cannot be read, the newest of them r")) {
+			t.Errorf("%d runs are missing, but %v", n, lost)
+		}
+		if len(list) > 0 && list[0].Damaged {
+			some++
+		}
+		few, err := db.Runs(t.Context(), transcript.RunFilter{Limit: 3, Before: runs, Dialect: transcript.Chat})
+		if len(few) > 3 || err != nil && !errors.Is(err, transcript.ErrDamaged) {
+			t.Errorf("%d runs, want at most 3: %v", len(few), err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if some == 0 {
+		t.Error("no cut left some of the runs")
+	}
+}

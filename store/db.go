@@ -153,6 +153,10 @@ func openReader(path string) (*DB, error) {
 	return db, err
 }
 
+// Cut tells whether the end of the file is missing: less may be listed than there
+// was, without an error.
+func (db *DB) Cut() bool { return db.cut }
+
 // cutInAPage tells whether the file ends within a page, which SQLite does not mind.
 // One that grows right now may seem to.
 func cutInAPage(path string) (bool, error) {

@@ -55,10 +55,9 @@ func exchangesOf(f *transcript.RunFilter) []runCondition {
 // are listed; where many do, the newest runs are looked through, among which are
 // enough soon, unless all are wanted.
 func (r *reader) ofRun(ctx context.Context, c *runCondition, all bool) (string, error) {
-	from, listed, walked := "exchange x", "exchange x", "exchange x INDEXED BY exchange_run"
+	from, listed := "exchange x", "exchange x"
 	if c.call {
 		from, listed = "pair c", "pair c CROSS JOIN exchange x ON x.n = c.n"
-		walked += " CROSS JOIN pair c ON c.n = x.n"
 	}
 	n := 0
 	if !all && !c.most {
@@ -72,5 +71,14 @@ func (r *reader) ofRun(ctx context.Context, c *runCondition, all bool) (string, 
 	if n <= r.limits.fewOfRuns {
 		return "r.id IN (SELECT x.run FROM " + listed + " WHERE " + c.sql + ")", nil
 	}
-	return "EXISTS (SELECT 1 FROM " + walked + " WHERE x.run = r.id AND " + c.sql + ")", nil
+	return c.walked(), nil
+}
+
+// walked gives the condition on run r that looks through its exchanges.
+func (c *runCondition) walked() string {
+	from := "exchange x INDEXED BY exchange_run"
+	if c.call {
+		from += " CROSS JOIN pair c ON c.n = x.n"
+	}
+	return "EXISTS (SELECT 1 FROM " + from + " WHERE x.run = r.id AND " + c.sql + ")"
 }

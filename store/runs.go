@@ -15,22 +15,40 @@ import (
 // Runs lists the runs that have exchanges, newest first. What their exchanges
 // come to is added up by a few queries about all of them together.
 func (r *reader) Runs(ctx context.Context, f transcript.RunFilter) ([]transcript.RunSum, error) {
-	list, err := r.listRuns(ctx, f)
-	if err != nil || len(list) == 0 {
-		return list, err
+	list, lost := r.listRuns(ctx, f)
+	if (errors.Is(lost, transcript.ErrDamaged) || lost == nil && r.cut) && f.IDs == nil {
+		list, lost = r.readableRuns(ctx, &f, lost)
 	}
-	if err := r.addUp(ctx, list, f.Timeline); !errors.Is(err, transcript.ErrDamaged) {
-		return list, err
+	if lost != nil && !errors.Is(lost, transcript.ErrDamaged) || len(list) == 0 {
+		return list, lost
+	}
+	if err := r.addUpReadable(ctx, list, f.Timeline); err != nil {
+		return nil, err
+	}
+	return list, lost
+}
+
+// addUpReadable adds up runs, and says of those of which that cannot be done that
+// they are damaged.
+func (r *reader) addUpReadable(ctx context.Context, list []transcript.RunSum, timeline bool) error {
+	damaged := func(s *transcript.RunSum) { *s = transcript.RunSum{Run: s.Run, Marks: s.Marks, Damaged: true} }
+	err := r.addUp(ctx, list, timeline)
+	if errors.Is(err, transcript.ErrDamaged) {
+		for i := range list {
+			if err := r.addUp(ctx, list[i:i+1], timeline); errors.Is(err, transcript.ErrDamaged) {
+				damaged(&list[i])
+			} else if err != nil {
+				return err
+			}
+		}
+		err = nil
 	}
 	for i := range list {
-		one := list[i : i+1]
-		if err := r.addUp(ctx, one, f.Timeline); errors.Is(err, transcript.ErrDamaged) {
-			one[0] = transcript.RunSum{Run: one[0].Run, Marks: one[0].Marks, Damaged: true}
-		} else if err != nil {
-			return nil, err
+		if r.cut && list[i].Exchanges == 0 {
+			damaged(&list[i])
 		}
 	}
-	return list, nil
+	return err
 }
 
 // addUp adds up the exchanges of runs.
@@ -59,32 +77,21 @@ func (r *reader) addUp(ctx context.Context, list []transcript.RunSum, timeline b
 }
 
 func (r *reader) listRuns(ctx context.Context, f transcript.RunFilter) ([]transcript.RunSum, error) {
-	where, args := []string{"EXISTS (SELECT 1 FROM exchange WHERE run = r.id)"}, []any{}
-	add := func(condition string, values ...any) {
-		where = append(where, condition)
-		args = append(args, values...)
-	}
-	if f.Before > 0 {
-		add("r.n < ?", f.Before)
-	}
-	if f.Tag != "" {
-		add("EXISTS (SELECT 1 FROM json_each(m.tags) WHERE value = ?)", f.Tag)
-	}
-	if f.Pinned {
-		add("m.pinned")
-	}
+	q := newRunQuery(&f)
+	q.add("EXISTS (SELECT 1 FROM exchange WHERE run = r.id)")
 	for _, c := range exchangesOf(&f) {
 		sql, err := r.ofRun(ctx, &c, f.Limit <= 0 || f.IDs != nil)
 		if err != nil {
 			return nil, fmt.Errorf("list runs: %w", damaged(err))
 		}
-		add(sql, c.args...)
+		q.add(sql, c.args...)
 	}
 	if f.IDs != nil {
-		for _, id := range f.IDs {
-			args = append(args, packID(id))
+		ids := make([]any, len(f.IDs))
+		for i, id := range f.IDs {
+			ids[i] = packID(id)
 		}
-		where = append(where, "r.id IN (?"+strings.Repeat(", ?", max(len(f.IDs)-1, 0))+")")
+		q.add("r.id IN (?"+strings.Repeat(", ?", max(len(f.IDs)-1, 0))+")", ids...)
 		if len(f.IDs) == 0 {
 			return nil, nil
 		}
@@ -93,19 +100,50 @@ func (r *reader) listRuns(ctx context.Context, f transcript.RunFilter) ([]transc
 	if limit <= 0 {
 		limit = -1
 	}
+	list, err := q.list(ctx, r.st, limit)
+	if err != nil {
+		return nil, fmt.Errorf("list runs: %w", damaged(err))
+	}
+	return list, nil
+}
+
+// runQuery asks for runs r with their marks m.
+type runQuery struct {
+	where []string
+	args  []any
+}
+
+func (q *runQuery) add(condition string, values ...any) {
+	q.where = append(q.where, condition)
+	q.args = append(q.args, values...)
+}
+
+// newRunQuery asks for what a filter says of runs themselves.
+func newRunQuery(f *transcript.RunFilter) runQuery {
+	var q runQuery
+	if f.Before > 0 {
+		q.add("r.n < ?", f.Before)
+	}
+	if f.Tag != "" {
+		q.add("EXISTS (SELECT 1 FROM json_each(m.tags) WHERE value = ?)", f.Tag)
+	}
+	if f.Pinned {
+		q.add("m.pinned")
+	}
+	return q
+}
+
+// list gives what fits, newest first; more are the values of what is not in args.
+func (q *runQuery) list(ctx context.Context, st *statements, more ...any) (list []transcript.RunSum, err error) {
 	query := `SELECT r.n, r.id, r.name, r.started, m.name, m.note, m.tags, m.pinned FROM run r LEFT JOIN mark m ON m.run = r.id
-		WHERE ` + strings.Join(where, " AND ") + " ORDER BY r.n DESC LIMIT ?"
-	var list []transcript.RunSum
-	err := r.st.rows(ctx, query, append(args, limit), func(row *sql.Rows) error {
+		WHERE ` + strings.Join(q.where, " AND ") + " ORDER BY r.n DESC LIMIT ?"
+	err = st.rows(ctx, query, append(slices.Clone(q.args), more...), func(row *sql.Rows) error {
 		var s transcript.RunSum
 		err := scanRun(row, &s)
 		list = append(list, s)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list runs: %w", damaged(err))
-	}
-	return list, nil
+	return list, err
 }
 
 func scanRun(row *sql.Rows, s *transcript.RunSum, more ...any) error {

@@ -111,7 +111,8 @@ type RunReader interface {
 	// RunNames gives of those of these runs that are there what they are called: of a
 	// RunSum only Run, Marks and Topic.
 	RunNames(ctx context.Context, ids []string) ([]RunSum, error)
-	// Runs lists the runs that have exchanges, newest first.
+	// Runs lists the runs that have exchanges, newest first. If some cannot be read
+	// it gives the others, with an error that wraps ErrDamaged.
 	Runs(ctx context.Context, f RunFilter) ([]RunSum, error)
 	// RunUses tells what is to be paid for runs: their exchanges but replays and those
 	// for which nobody pays (refused, or asking no model), added up where all is alike

@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -80,11 +81,11 @@ func RunRef(n int64) string { return fmt.Sprintf("r%d", n) }
 func (r *RunRow) Ref() string { return RunRef(r.N) }
 
 // Runs lists runs, newest first. Of those of which exchanges are damaged it gives
-// what it can, with an error that wraps transcript.ErrDamaged.
+// what it can, and those that can be read if others cannot, with an error that wraps transcript.ErrDamaged.
 func Runs(ctx context.Context, r transcript.Reader, f transcript.RunFilter, now time.Time) ([]RunRow, error) {
-	sums, err := r.Runs(ctx, f)
-	if err != nil {
-		return nil, err
+	sums, lost := r.Runs(ctx, f)
+	if lost != nil && (len(sums) == 0 || !errors.Is(lost, transcript.ErrDamaged)) {
+		return nil, lost
 	}
 	rows, damaged := make([]RunRow, len(sums)), 0
 	for i := range sums {
@@ -92,10 +93,13 @@ func Runs(ctx context.Context, r transcript.Reader, f transcript.RunFilter, now 
 			damaged++
 		}
 	}
-	if damaged > 0 {
+	switch {
+	case damaged > 0 && lost != nil:
+		return rows, fmt.Errorf("%d of these runs cannot be added up; of others %w", damaged, lost)
+	case damaged > 0:
 		return rows, fmt.Errorf("%d of these runs cannot be added up: %w", damaged, transcript.ErrDamaged)
 	}
-	return rows, nil
+	return rows, lost
 }
 
 func newRunRow(s *transcript.RunSum, now time.Time) RunRow {

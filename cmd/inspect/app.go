@@ -64,6 +64,9 @@ func (a *app) open() (*store.DB, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, notFound(fmt.Sprintf("no database at %s: record something first (recorder --help), or name another with --db", path))
 	}
+	if err == nil && db.Cut() {
+		fmt.Fprintln(a.err, `inspect: the end of the database is missing; what was there is left out ("inspect doctor" tells more)`)
+	}
 	return db, err
 }
 

@@ -39,7 +39,8 @@ failed. Replays do not count.
 
 Marks: * pinned, ~ still going on, ? calls are open and nobody went on,
 ! its last step failed, … its last answer came without its end, - no step, only
-side calls such as model lists.`,
+side calls such as model lists, ✗ the database is damaged there: only what the run
+is called can be read.`,
 		Example: `  inspect ls
   inspect ls model:opus since:2h
   inspect ls --tag good --json | jq '.[].name'
@@ -77,9 +78,14 @@ func (a *app) ls(ctx context.Context, o *lsOptions, words []string) error {
 	case o.follow:
 		return a.followRuns(ctx, db, o, &q)
 	case o.exchanges:
-		return a.lsExchanges(ctx, db, o, &q)
+		err = a.lsExchanges(ctx, db, o, &q)
+	default:
+		err = a.lsRuns(ctx, db, o, &q)
 	}
-	return a.lsRuns(ctx, db, o, &q)
+	if err == nil && db.Cut() {
+		return errFindings
+	}
+	return err
 }
 
 func (o *lsOptions) check() error {
@@ -162,21 +168,24 @@ func newest[T any](a *app, list []T, limit int) []T {
 }
 
 func (a *app) lsRuns(ctx context.Context, r transcript.Reader, o *lsOptions, q *view.ListQuery) error {
-	rows, err := view.Runs(ctx, r, o.runFilter(q), time.Now())
-	if err != nil {
-		return err
+	rows, damaged := view.Runs(ctx, r, o.runFilter(q), time.Now())
+	if damaged != nil && !errors.Is(damaged, transcript.ErrDamaged) {
+		return damaged
 	}
 	rows = newest(a, rows, o.limit)
 	if err := a.priceRuns(ctx, r, rows); err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(rows)
+	var err error
+	switch {
+	case a.json:
+		err = a.printJSON(rows)
+	case len(rows) > 0:
+		err = a.printRuns(rows)
+	case damaged == nil:
+		err = a.nothing(ctx, r, "run")
 	}
-	if len(rows) == 0 {
-		return a.nothing(ctx, r, "run")
-	}
-	return a.printRuns(rows)
+	return errors.Join(err, damaged)
 }
 
 func (a *app) priceRuns(ctx context.Context, r transcript.Reader, rows []view.RunRow) error {
@@ -231,6 +240,10 @@ func (a *app) runTable(rows []view.RunRow) *table {
 	t.right = []string{"took", "agents", "steps", "calls", "errors", "in", "out", "cost"}
 	for i := range rows {
 		r := &rows[i]
+		if r.Damaged {
+			t.row(p.style(r.Ref(), bold), p.sign(r), a.when(r.StartedAt), "", "", "", "", "", "", "", "", "", word(strings.Join(r.Tags, ",")), visible(r.Name))
+			continue
+		}
 		in, out := "", ""
 		if r.Usage != nil {
 			in, out = a.tokens(r.Usage.InputTotal), a.tokens(r.Usage.Output)
@@ -260,21 +273,23 @@ func (a *app) runDollars(r *view.RunRow) string {
 
 // sign says in a character what is special about a run; in a pipe in a word.
 func (p *printer) sign(r *view.RunRow) string {
-	sign, style := "", dim
-	switch r.Status {
-	case view.Running:
+	sign, style, status := "", dim, string(r.Status)
+	switch {
+	case r.Damaged:
+		sign, style, status = "✗", red, view.Damaged
+	case r.Status == view.Running:
 		sign, style = "~", yellow
-	case view.Unfinished:
+	case r.Status == view.Unfinished:
 		sign, style = "?", yellow
-	case view.Broken:
+	case r.Status == view.Broken:
 		sign, style = "!", red
-	case view.Partial:
+	case r.Status == view.Partial:
 		sign, style = "…", yellow
-	case view.Aside:
+	case r.Status == view.Aside:
 		sign = "-"
 	}
 	if !p.terminal() {
-		sign = string(r.Status)
+		sign = status
 		if r.Pinned {
 			sign += ",pinned"
 		}

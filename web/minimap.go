@@ -36,7 +36,8 @@ func mapStepOf(run *view.Run, s *view.Step, href string) mapStep {
 	return mapStep{N: s.N, Tokens: tokensOf(s), Took: tookOf(s), Bad: s.Failed() || run.HasError(s.Exchange), Href: href, Title: figuresOf(s)}
 }
 
-// newMinimap draws steps; nil if there are too few to be a map.
+// newMinimap draws steps; nil if there are too few to be a map, or nobody knows their
+// tokens or times.
 func newMinimap(steps []mapStep) *minimap {
 	if len(steps) < 3 {
 		return nil
@@ -47,6 +48,9 @@ func newMinimap(steps []mapStep) *minimap {
 	took := 0.0
 	for i := range steps {
 		tokens, took = max(tokens, steps[i].Tokens), max(took, steps[i].Took)
+	}
+	if tokens == 0 && took == 0 {
+		return nil
 	}
 	slices := (len(steps) + each - 1) / each
 	width := mapWidth / float64(slices)

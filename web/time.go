@@ -84,6 +84,11 @@ func (s *server) time(c *gin.Context) {
 	s.show(c, http.StatusOK, "time-page", p)
 }
 
+// Timed tells whether anything is known of when the run was.
+func (p *timePage) Timed() bool {
+	return p.W.DurationMS != nil || p.W.ModelMS != nil || p.W.ToolsMS != nil
+}
+
 // Untimed says of how much of the run nobody knows how long it took.
 func (p *timePage) Untimed() string {
 	switch n := p.W.Untimed; {

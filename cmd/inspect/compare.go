@@ -131,17 +131,17 @@ func leavingCells(r *view.Compared) []string {
 // last.
 func (p *printer) compared(r *view.Compared, first string, isFirst bool) {
 	p.line("")
+	p.line("%s  %s", p.style(r.Ref, bold), cut(word(view.Head(r.Name, 200)), p.room(len(r.Ref)+2)))
 	switch l := r.LeftAt; {
 	case isFirst:
-		p.line("%s", p.style(r.Ref, bold))
 	case l == nil:
-		p.line("%s  %s", p.style(r.Ref, bold), p.style("took the path of "+first, green))
+		p.line("    %s", p.style("took the path of "+first, green))
 	default:
 		at := "at " + l.FirstStep
 		if l.FirstStep == "" {
 			at = "behind its end"
 		}
-		p.line("%s  left %s %s: %s", p.style(r.Ref, bold), first, at, p.style(string(l.Fate), yellow))
+		p.line("    left %s %s: %s", first, at, p.style(string(l.Fate), yellow))
 		if l.Was != "" && l.Was != l.Now {
 			p.line("    − %s", p.style(cut(word(view.Head(l.Was, 600)), p.room(6)), red))
 		}

@@ -122,11 +122,11 @@ func (a *app) diffFacts(d *view.Diff) []fact {
 	facts := []fact{
 		{"model", word(strings.Join(x.Models, ", ")), word(strings.Join(y.Models, ", ")), "", ""},
 		{"dialect", dialectsOf(x), dialectsOf(y), "", ""},
-		counts("steps", x.Steps, y.Steps), counts("calls", x.Calls, y.Calls), counts("errors", x.Errors, y.Errors),
+		a.counts("steps", x.Steps, y.Steps), a.counts("calls", x.Calls, y.Calls), a.counts("errors", x.Errors, y.Errors),
 	}
 	if x.Usage != nil || y.Usage != nil {
 		u, v := usageOf(x.Usage), usageOf(y.Usage)
-		facts = append(facts, counts("tokens in", int(u.InputTotal), int(v.InputTotal)), counts("cached", int(u.CacheRead), int(v.CacheRead)), counts("tokens out", int(u.Output), int(v.Output)))
+		facts = append(facts, a.counts("tokens in", int(u.InputTotal), int(v.InputTotal)), a.counts("cached", int(u.CacheRead), int(v.CacheRead)), a.counts("tokens out", int(u.Output), int(v.Output)))
 	}
 	delta := view.Delta(x.CostUSD, y.CostUSD)
 	if strings.Trim(delta, "0.-") == "" {
@@ -154,10 +154,18 @@ func dialectsOf(s *view.Side) string {
 	return strings.Join(names, ", ")
 }
 
-func counts(name string, was, now int) fact {
-	f := fact{name: name, was: strconv.Itoa(was), now: strconv.Itoa(now)}
-	if was != now {
-		f.delta = fmt.Sprintf("%+d", now-was)
+// counts is a fact of two numbers, which are digits alone for programs.
+func (a *app) counts(name string, was, now int) fact {
+	write := func(n int) string { return number(int64(n)) }
+	if !a.terminal() {
+		write = strconv.Itoa
+	}
+	f := fact{name: name, was: write(was), now: write(now)}
+	switch {
+	case now > was:
+		f.delta = "+" + write(now-was)
+	case now < was:
+		f.delta = write(now - was)
 	}
 	return f
 }

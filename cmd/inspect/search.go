@@ -126,7 +126,7 @@ func (a *app) printHits(hits []view.Hit) error {
 		for i := range hits {
 			h := &hits[i]
 			before, match, after := snippet(h, 1<<20)
-			p.line("%s\t%s\t%s\t%s\t%s\t%s%s%s", h.Ref(), h.RunRef, a.when(h.StartedAt), word(h.Model), hitWhat(h), before, p.mark(match), after)
+			p.line("%s\t%s\t%s\t%s\t%s\t%s%s%s", h.Ref(), h.RunRef, a.when(h.StartedAt), word(h.Model), hitWhat(h)+inReplays(h), before, p.mark(match), after)
 		}
 		return p.failed
 	}
@@ -143,14 +143,23 @@ func (a *app) printHits(hits []view.Hit) error {
 		if h.IsError {
 			what = p.style(what, red)
 		}
-		before, match, after := snippet(h, max(p.columns-widths[0]-widths[1]-widths[2]-len(a.when(h.StartedAt))-8, 20))
-		p.line("%-*s  %-*s  %s  %s  %s%s%s", widths[0], h.Ref(), widths[2], h.RunRef, p.style(a.when(h.StartedAt), dim), what, before, p.mark(match), after)
+		replays := inReplays(h)
+		before, match, after := snippet(h, max(p.columns-widths[0]-widths[1]-widths[2]-len(a.when(h.StartedAt))-len(replays)-8, 20))
+		p.line("%-*s  %-*s  %s  %s  %s%s%s%s", widths[0], h.Ref(), widths[2], h.RunRef, p.style(a.when(h.StartedAt), dim), what, before, p.mark(match), after, p.style(replays, dim))
 	}
 	return p.failed
 }
 
+// inReplays tells how many replays of the run said the same.
+func inReplays(h *view.Hit) string {
+	if h.Replays == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" +%d replay%s", h.Replays, plural(h.Replays))
+}
+
 // widestWhat is how many columns say what kind of item a hit is in.
-const widestWhat = 30
+const widestWhat = 22
 
 // mark shows a match.
 func (p *printer) mark(s string) string {
@@ -176,9 +185,6 @@ func hitWhat(h *view.Hit) string {
 	}
 	if h.Again > 0 {
 		what += fmt.Sprintf(" +%d", h.Again)
-	}
-	if h.Replays > 0 {
-		what += fmt.Sprintf(" +%d replay%s", h.Replays, plural(h.Replays))
 	}
 	return word(what)
 }

@@ -212,6 +212,10 @@ func (p *diffPrinter) act(act *view.DiffAct) {
 	sign, style := map[transcript.Fate]string{transcript.Same: " ", transcript.Changed: "~", transcript.Added: "+", transcript.Removed: "−"}[act.Fate], fateStyle(act.Fate)
 	margin := fmt.Sprintf("%s %s  %s  ", sign, pad(stepOf(act.A), p.refA), pad(stepOf(act.B), p.refB))
 	indent := 2 + p.refA + 2 + p.refB + 2
+	if act.Fate == transcript.Same && !act.Moved { // the name is all that is told
+		p.line("%s%s", p.style(margin, style), p.style(cut(p.nameOf(act), p.room(indent)), cyan))
+		return
+	}
 	name := pad(cut(p.nameOf(act), p.name), p.name)
 	room := p.room(indent + p.name + 2)
 	text := ""

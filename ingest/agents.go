@@ -327,20 +327,22 @@ func (k *linker) mainAgent(run string) (*transcript.Agent, error) {
 	return nil, nil
 }
 
+// lastStep is the step of an agent that this exchange comes behind, 0 if there is none:
+// one that came before it may have begun later.
 func (k *linker) lastStep(agent string) (int, error) {
 	last, err := k.tx.LastStep(agent)
 	if errors.Is(err, transcript.ErrNotFound) {
 		return 0, nil
 	}
 	n := k.d.exchange.N // of one that is linked anew
-	if err == nil && last.ID != k.d.exchange.ID && (n == 0 || last.N < n) && !slices.Contains(k.aside, last.ID) {
+	if err == nil && k.before(last) && (n == 0 || last.N < n) && !slices.Contains(k.aside, last.ID) {
 		return last.Link.Step, nil
 	}
 	for e, err := range k.earlier(k.d.exchange.Link.Run, 0) {
 		if err != nil {
 			return 0, err
 		}
-		if e.Link.Agent == agent && !slices.Contains(k.aside, e.ID) {
+		if e.Link.Agent == agent && k.before(e) && !slices.Contains(k.aside, e.ID) {
 			return e.Link.Step, nil
 		}
 	}

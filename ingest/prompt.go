@@ -71,6 +71,9 @@ func (k *linker) inherits(parent *transcript.Exchange) (bool, error) {
 // called tells whether a call can have started this agent: it is of the same
 // run if that is known, and else still open.
 func (k *linker) called(caller *transcript.Exchange, at string) (bool, error) {
+	if !k.mayStart(caller) {
+		return false, nil
+	}
 	if k.run != "" {
 		return caller.Link.Run == k.run, nil
 	}
@@ -91,6 +94,17 @@ func (k *linker) called(caller *transcript.Exchange, at string) (bool, error) {
 	}
 	answered, err := k.answered(&calls[i])
 	return !answered, err
+}
+
+// mayStart tells whether an exchange began before this one, or came before it where
+// that is not known. Agents pass on what they were told, word for word: by its text
+// alone their own call might have started them.
+func (k *linker) mayStart(caller *transcript.Exchange) bool {
+	e := k.d.exchange
+	if a, b := caller.StartedAt, e.StartedAt; !a.IsZero() && !b.IsZero() && !a.Equal(b) {
+		return a.Before(b)
+	}
+	return caller.ID != e.ID && (e.N == 0 || caller.N < e.N)
 }
 
 // answered tells whether a call had a result before this exchange came.

@@ -57,6 +57,7 @@ type Search struct {
 	transcript.SearchQuery
 	Limit int  // 0 for all
 	Best  bool // best first instead of newest first
+	Each  bool // what replays say again has hits of its own
 }
 
 // BestOf is how many of the newest hits are compared for the best, if not more

@@ -35,7 +35,7 @@ type folds struct {
 // fold tells whether a candidate needs no line of its own, since it is of a replay and
 // its run has a hit that says the same, or takes the place of such a hit of a replay.
 func (f *finder) fold(c *candidate) bool {
-	if c.saying.run == "" {
+	if c.saying.run == "" || f.search.Each {
 		return false
 	}
 	i, said := f.folds.hits[c.saying]

@@ -60,6 +60,9 @@ func TestFind_FoldsWhatReplaysSaidAgain(t *testing.T) {
 		check("indexed", db)
 	}
 	check("no index", noIndex{db})
+	if each := find(t, db, view.Search{SearchQuery: transcript.SearchQuery{Text: "sunny"}, Each: true}); len(each.Hits) != 6 {
+		t.Errorf("%d hits where each counts, want 6", len(each.Hits))
+	}
 	if best := find(t, db, view.Search{SearchQuery: transcript.SearchQuery{Text: "sunny"}, Best: true}); len(best.Hits) != len(want) {
 		t.Errorf("%d best hits, want %d", len(best.Hits), len(want))
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -31,6 +32,9 @@ func (x *exporting) choose() ([]files.Chosen, error) {
 	for _, ref := range refs {
 		t, err := x.locate(x.ctx, x.reader, ref)
 		if err != nil {
+			if errors.Is(err, transcript.ErrNotFound) { // named, not pruned meanwhile
+				return nil, err
+			}
 			if err := x.errors.take(ref, err); err != nil {
 				return nil, err
 			}
@@ -64,7 +68,7 @@ func (x *exporting) filter() (func(*transcript.Exchange) bool, error) {
 	}
 	var found map[string]bool
 	if q.Text != "" || q.Tool != "" || q.Errors {
-		search := view.Search{SearchQuery: q}
+		search := view.Search{SearchQuery: q, Each: true}
 		hits, err := view.Find(x.ctx, x.reader, search)
 		if err != nil {
 			return nil, err

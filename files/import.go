@@ -2,6 +2,7 @@ package files
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -185,10 +186,10 @@ func (im *taking) run() error {
 		}
 	}
 	for c, err := range inTime(streams) {
-		if err == nil {
-			err = im.take(c)
+		if err != nil { // what was read until then goes in
+			return cmp.Or(im.commit(), err)
 		}
-		if err != nil {
+		if err := im.take(c); err != nil {
 			return err
 		}
 	}

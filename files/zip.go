@@ -112,7 +112,7 @@ func (u *unzipping) open(f *zip.File, most int64) error {
 	} else if err == nil {
 		u.leave(f, one.did.Error)
 	}
-	if err != nil && (r.failed == nil || u.ctx.Err() != nil) {
+	if err != nil && (r.failed == nil || !errors.Is(err, r.failed) || u.ctx.Err() != nil) {
 		return err // of the database
 	}
 	if r.failed != nil {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/retake-debugger/retake/files"
+	"github.com/retake-debugger/retake/formats"
 )
 
 // entry is a file in a zip archive.
@@ -140,4 +141,19 @@ func FuzzZip(f *testing.F) {
 			t.Log(err) // whatever it is, nothing panics
 		}
 	})
+}
+
+// What was read of a file before the place where it is damaged goes in, however little
+// that is.
+func TestImport_TakesInWhatADamagedFileOfAZipArchiveHolds(t *testing.T) {
+	var text strings.Builder
+	for n := range 20 {
+		text.WriteString(chatOf(fmt.Sprint(n, strings.Repeat(" well", formats.HeadBytes/50))))
+	}
+	whole := zipOf(t, entry{name: "a.jsonl", text: text.String()}, entry{name: "b.jsonl", text: chat})
+	damaged := strings.Replace(whole, "19 well", "19 WELL", 1)
+	did, left := takeZip(t, damaged, 0)
+	if did.New < 20 || did.Files != 2 || did.Error == "" || len(left) != 1 {
+		t.Errorf("%+v, left out %q", did, left)
+	}
 }

@@ -18,6 +18,9 @@ type Waiting struct {
 	Damaged   int // places in these folders that cannot be read
 }
 
+// OrMore tells whether Exchanges is only where the counting stopped.
+func (w Waiting) OrMore() bool { return w.Exchanges >= countedMost }
+
 // countedMost is where Abandoned stops counting.
 const countedMost = 10_000
 

@@ -11,11 +11,17 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
+// IsFull tells whether there was no room on the disk.
+func IsFull(err error) bool {
+	var e sqlite3.Error
+	return errors.As(err, &e) && (e.Code == sqlite3.ErrFull || e.SystemErrno == syscall.ENOSPC) || errors.Is(err, syscall.ENOSPC)
+}
+
 // isCorrupt tells whether SQLite found the file to be damaged. That there is no
 // room, which reading wants too for the index of the log, is none.
 func isCorrupt(err error) bool {
 	var e sqlite3.Error
-	return errors.As(err, &e) && e.SystemErrno != syscall.ENOSPC && (e.Code == sqlite3.ErrCorrupt || e.Code == sqlite3.ErrIoErr || e.Code == sqlite3.ErrNotADB)
+	return errors.As(err, &e) && !IsFull(err) && (e.Code == sqlite3.ErrCorrupt || e.Code == sqlite3.ErrIoErr || e.Code == sqlite3.ErrNotADB)
 }
 
 // damaged says of an error about one exchange that it is damage, unless it only

@@ -28,8 +28,8 @@ type Pair struct {
 	State     State    `json:"state"`
 	Call      *Place   `json:"call"`
 	Result    *Place   `json:"result"`
-	By        string   `json:"by,omitempty"`         // "id", "position" or "content"
-	LatencyMS *float64 `json:"latency_ms,omitempty"` // from the end of the call's answer to the request that brought the result
+	By        string   `json:"by,omitempty"` // "id", "position" or "content"
+	LatencyMS *float64 `json:"latency_ms"`   // from the end of the call's answer to the request that brought the result; nil: nobody knows
 	IsError   bool     `json:"is_error"`
 }
 

@@ -189,6 +189,8 @@ func explain(err error) string {
 		return err.Error() + "; without edits --once sends the request as it is"
 	case errors.Is(err, replay.ErrOpenCalls):
 		return err.Error() + "; give it with --set-result CALL_ID=TEXT, or name a source (--tool-exec, --tool-http, --tool-mcp, --ask, --simulate)"
+	case store.IsFull(err):
+		return err.Error() + "; free some space on that disk first: a prune, too, needs room for its log before it gives any back"
 	case errors.Is(err, transcript.ErrDamaged):
 		return err.Error() + `; "inspect doctor" tells what is left`
 	case errors.Is(err, store.ErrNewerSchema):

@@ -25,12 +25,15 @@ func (a *app) tellWaiting() {
 }
 
 func waitingLine(w recorder.Waiting) string {
-	are, them := "are", "them"
+	are, them, more := "are", "them", ""
 	if w.Exchanges == 1 {
 		are, them = "is", "it"
 	}
-	return fmt.Sprintf("%s exchange%s of a recorder that was killed %s in its spool, not in the database; the next start of recorder takes %s in",
-		number(int64(w.Exchanges)), plural(w.Exchanges), are, them)
+	if w.OrMore() {
+		more = " or more"
+	}
+	return fmt.Sprintf("%s%s exchange%s of a recorder that was killed %s in its spool, not in the database; the next start of recorder takes %s in",
+		number(int64(w.Exchanges)), more, plural(w.Exchanges), are, them)
 }
 
 func damagedLine(w recorder.Waiting) string {

@@ -2,10 +2,12 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -246,10 +248,25 @@ func (p *runPrinter) nested(f func() error) error {
 	return err
 }
 
-// branches tells of the branches that leave an agent after a step.
+// replaysShown is how many replays of a step are told one by one.
+const replaysShown = 3
+
+// branches tells of the branches that leave an agent after a step. Many replays are a
+// line, unless they are printed in place.
 func (p *runPrinter) branches(a *view.Agent, after int) error {
+	var takes []string
 	for _, b := range a.Branches {
-		if b.From != after {
+		if b.From == after && b.Take != "" {
+			takes = append(takes, b.TakeRef)
+		}
+	}
+	fold := !p.open && len(takes) > replaysShown
+	if fold {
+		slices.SortFunc(takes, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }) // t2 before t10
+		p.put(p.style(fmt.Sprintf("      ↱ replayed %d times, as %s … %s; inspect takes %s lists them", len(takes), takes[0], takes[len(takes)-1], p.run.Ref()), cyan))
+	}
+	for _, b := range a.Branches {
+		if b.From != after || fold && b.Take != "" {
 			continue
 		}
 		first := b.Steps[0]

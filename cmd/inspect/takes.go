@@ -56,7 +56,7 @@ func (a *app) takes(ctx context.Context, args []string, all bool) error {
 		return nil
 	}
 	table := a.table("take", "of", "time", "mode", "steps", "last", "outcome", "stopped", "arm", "about")
-	table.right = []string{"steps"}
+	table.right, table.narrow = []string{"steps"}, []string{"mode", "time", "last", "stopped"}
 	candidates := 0
 	for _, t := range list {
 		if t.Arm == transcript.CandidateArm && !all {

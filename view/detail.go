@@ -40,6 +40,9 @@ func NewDetail(ctx context.Context, r transcript.Reader, e *transcript.Exchange,
 		return nil, err
 	}
 	entry := entryAt(t.Entries, transcript.Place{Exchange: e.ID, Body: body, At: at})
+	if entry == nil && t.Damage != nil {
+		return nil, t.Damage
+	}
 	if entry == nil {
 		return nil, fmt.Errorf("item at %s of the %s of %s: %w", at, body, Ref(e.N), transcript.ErrNotFound)
 	}

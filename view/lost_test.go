@@ -96,6 +96,17 @@ func TestRows_LeaveOutWhatIsDamaged(t *testing.T) {
 	if _, err := view.NewExchange(t.Context(), db, &hurt); !errors.Is(err, transcript.ErrDamaged) {
 		t.Errorf("got %v", err)
 	}
+	if tr, err := view.NewTranscript(t.Context(), db, &hurt); err != nil || !errors.Is(tr.Damage, transcript.ErrDamaged) || len(tr.Entries) != 2 || !tr.Entries[1].Output || tr.Entries[1].Item.Kind != transcript.ToolCall || len(tr.Exchange.Lint) > 0 {
+		t.Errorf("of a damaged request: %+v, %v", tr, err)
+	}
+	if _, err := view.NewDetail(t.Context(), db, &hurt, "request", "/messages/0"); !errors.Is(err, transcript.ErrDamaged) {
+		t.Errorf("got %v", err)
+	}
+	both := hurt
+	both.Response.Body = 1 << 40
+	if _, err := view.NewTranscript(t.Context(), db, &both); !errors.Is(err, transcript.ErrDamaged) {
+		t.Errorf("got %v", err)
+	}
 	// One whose body is gone because it was pruned meanwhile is not.
 	hurt.ID = "0190a000-0000-7000-8000-0000000000fe"
 	if _, err := view.NewExchange(t.Context(), db, &hurt); !errors.Is(err, transcript.ErrNotFound) || errors.Is(err, transcript.ErrDamaged) {

@@ -72,15 +72,35 @@ func readAll(body io.Reader, expected int64) ([]byte, error) {
 // grownAtOnce bounds how much room is made for what may not come.
 const grownAtOnce = 16 << 20
 
+// decodeAnswer reads what the answer of an exchange alone tells, whose request is
+// damaged. Where that is not why, or the answer cannot be read either, it gives why.
+func decodeAnswer(ctx context.Context, r transcript.Reader, e *transcript.Exchange, why error) (*transcript.Turn, error) {
+	if !errors.Is(why, transcript.ErrDamaged) {
+		return nil, why
+	}
+	if _, err := readBody(ctx, r, &e.Request); err == nil {
+		return nil, why
+	}
+	answer, err := readBody(ctx, r, &e.Response)
+	if err != nil || len(answer) == 0 {
+		return nil, why
+	}
+	return decode(e, Bodies{Response: answer}), nil
+}
+
 // Decode reads the turn of a stored exchange again from its bytes.
 func Decode(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*transcript.Turn, error) {
 	b, err := ReadBodies(ctx, r, e)
 	if err != nil {
 		return nil, err
 	}
+	return decode(e, b), nil
+}
+
+func decode(e *transcript.Exchange, b Bodies) *transcript.Turn {
 	return dialect.Decode(e.Dialect, &dialect.Wire{
 		Method: e.Method, URL: e.URL, Status: e.Status,
 		RequestHeader: e.Request.Headers, ResponseHeader: e.Response.Headers,
 		Request: b.Request, Response: b.Response,
-	}), nil
+	})
 }

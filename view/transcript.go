@@ -17,10 +17,12 @@ type Transcript struct {
 	// Missing says that the request leans on a history that was not recorded.
 	Missing bool `json:"missing_history"`
 	// Lost says why what this exchange continues cannot be shown: Pruned or Damaged.
-	Lost     string `json:"lost_history"`
-	Parent   *Row   `json:"parent"`   // the exchange that this one continues
-	Children []Row  `json:"children"` // the exchanges that continue this one
-	Takes    []Row  `json:"takes"`    // replays of this one
+	Lost string `json:"lost_history"`
+	// Damage is why only the answer is there: the request cannot be read.
+	Damage   error `json:"-"`
+	Parent   *Row  `json:"parent"`   // the exchange that this one continues
+	Children []Row `json:"children"` // the exchanges that continue this one
+	Takes    []Row `json:"takes"`    // replays of this one
 	// Candidates are takes that a minimisation tried; they are not among Takes.
 	Candidates int               `json:"candidates"`
 	TakeOf     *Row              `json:"take_of"` // what this one is a replay of
@@ -61,7 +63,10 @@ type Entry struct {
 func NewTranscript(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*Transcript, error) {
 	t, turn, err := newTranscript(ctx, r, e)
 	if err != nil {
-		return nil, err
+		if t, err = answerOnly(ctx, r, e, err); err != nil {
+			return nil, err
+		}
+		return t, t.around(ctx, r, e)
 	}
 	if t.Exchange.Lint, err = findings(ctx, r, e, turn); err != nil {
 		return nil, err
@@ -82,6 +87,26 @@ func newTranscript(ctx context.Context, r transcript.Reader, e *transcript.Excha
 	if err != nil {
 		return nil, nil, err
 	}
+	return h.transcript(ctx, r, e)
+}
+
+// answerOnly shows the answer of an exchange whose request is damaged, without
+// findings: they would be about what is lost. It gives why if there is none.
+func answerOnly(ctx context.Context, r transcript.Reader, e *transcript.Exchange, why error) (*Transcript, error) {
+	turn, err := decodeAnswer(ctx, r, e, why)
+	if err != nil {
+		return nil, err
+	}
+	h := &history{exchange: e, turn: turn}
+	h.addOutput()
+	t, _, err := h.transcript(ctx, r, e)
+	if err == nil {
+		t.Damage = why
+	}
+	return t, err
+}
+
+func (h *history) transcript(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*Transcript, *transcript.Turn, error) {
 	j, err := join(ctx, r, h)
 	if err != nil {
 		return nil, nil, err

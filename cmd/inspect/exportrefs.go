@@ -31,9 +31,6 @@ func (x *exporting) choose() ([]files.Chosen, error) {
 	var list []files.Chosen
 	for _, ref := range refs {
 		t, err := x.locate(x.ctx, x.reader, ref)
-		if errors.Is(err, transcript.ErrNotFound) {
-			return nil, err
-		}
 		if err != nil {
 			if errors.Is(err, transcript.ErrNotFound) { // named, not pruned meanwhile
 				return nil, err

@@ -40,10 +40,10 @@ func (a *app) showExchange(ctx context.Context, r transcript.Reader, e *transcri
 	t.Exchange.Price(table)
 	p := a.printer(o.full)
 	p.transcript(t, &o)
-	if e.Dialect == transcript.Unknown {
+	if e.Dialect == transcript.Unknown && t.Damage == nil {
 		return errors.Join(p.raw(ctx, r, e), p.failed)
 	}
-	return p.failed
+	return errors.Join(p.failed, t.Damage)
 }
 
 // How many lines of a text are shown without --full.
@@ -145,6 +145,9 @@ func (p *printer) heading(t *view.Transcript) {
 	}
 	if t.Lost != "" {
 		p.lostHistory(t)
+	}
+	if t.Damage != nil {
+		p.line("%s", p.style("  ! the request is damaged in the database: only the answer can be read", red))
 	}
 	p.found(t.Findings)
 	if e := x.Examples; e != nil {

@@ -62,7 +62,7 @@ func grown(rnd *rand.Rand, list [][]byte) [][]byte {
 // and reindex leaves as it is.
 func TestImport_DerivesWhatReindexDoes(t *testing.T) {
 	list := sessions(t)
-	for seed := range uint64(3) {
+	for _, seed := range []uint64{0, 1, 27} {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			rnd := rand.New(rand.NewPCG(seed, 3))
@@ -92,5 +92,23 @@ func TestImport_DerivesWhatReindexDoes(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A sub-agent whose session nobody has named yet finds its call in another program's
+// run; that this gave the run its name is no evidence for it when it is derived again.
+func TestImport_ASessionThatItNamedItselfIsNoEvidence(t *testing.T) {
+	im, _ := newImport(t)
+	open := strings.Join(strings.SplitAfter(claudeMain, "\n")[:2], "")
+	for _, text := range []string{open, codexSpawned + codexTurn + codexPrompt + codexWork} {
+		if did, err := im.Take(t.Context(), files.File{Name: "a", Base: "a", Reader: strings.NewReader(text)}); err != nil || did.New == 0 {
+			t.Fatalf("%+v, %v", did, err)
+		}
+	}
+	if got := agentsOf(t, im.Store); got != "main 1; sub 2 called by call_1" {
+		t.Error(got)
+	}
+	if found, err := ingest.Rederive(t.Context(), im.Store, nil); err != nil || len(found) > 0 {
+		t.Errorf("verify: %v, %v", found, err)
 	}
 }

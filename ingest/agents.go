@@ -72,8 +72,10 @@ func (k *linker) joinStep(began *transcript.Exchange) error {
 
 // names are what the client calls the run, most telling first. The agent's own
 // name comes last: the first that bears it is not yet in the run.
-func (k *linker) names() []string {
-	return slices.DeleteFunc([]string{k.id.Session, k.id.Parent, k.id.Agent}, func(s string) bool { return s == "" })
+func (k *linker) names() []string { return namesOf(k.id) }
+
+func namesOf(id transcript.Identity) []string {
+	return slices.DeleteFunc([]string{id.Session, id.Parent, id.Agent}, func(s string) bool { return s == "" })
 }
 
 // failedBefore finds an exchange that asked the same and failed: this one is
@@ -178,7 +180,8 @@ func (k *linker) newRun() (string, error) {
 }
 
 // named gives the run that one of the client's names means, "" if none does. A
-// run that nothing was in before is none: it is this exchange that begins it.
+// run in which nothing bore that name before is none: it is this exchange that gave it
+// the name.
 func (k *linker) named() (run, name string, err error) {
 	if !k.asked {
 		k.namedRun, k.namedBy, err = k.askNamed()
@@ -196,14 +199,27 @@ func (k *linker) askNamed() (run, name string, err error) {
 		if err != nil {
 			return "", "", err
 		}
-		for _, err := range k.earlier(run.ID, 1) {
-			if err != nil {
-				return "", "", err
-			}
-			return run.ID, name, nil
+		if borne, err := k.borne(run.ID, name); err != nil || borne {
+			return run.ID, name, err
 		}
 	}
 	return "", "", nil
+}
+
+// borne tells whether anything that was in a run before bore that name. Mostly the
+// last did.
+func (k *linker) borne(run, name string) (bool, error) {
+	for _, most := range []int{1, 0} {
+		for e, err := range k.earlier(run, most) {
+			if err != nil {
+				return false, err
+			}
+			if slices.Contains(namesOf(transcript.Identify(e.Request.Headers)), name) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
 }
 
 // earlier lists what was in a run before this exchange, newest first. A run

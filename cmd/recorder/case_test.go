@@ -97,28 +97,35 @@ func (r *running) stop() {
 // exchanges waits until n exchanges are stored and shows them as they began.
 func (r *running) exchanges(n int) []*view.Exchange {
 	r.t.Helper()
-	var shown []*view.Exchange
-	for range 6000 {
-		shown = nil
+	for began := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 		db := r.s.workspace.Store()
+		var stored []*transcript.Exchange
 		for e, err := range db.Exchanges(context.Background(), transcript.Filter{Oldest: true}) {
 			if err != nil {
 				r.t.Fatal(err)
 			}
-			v, err := view.NewExchange(context.Background(), db, e)
-			if err != nil {
-				r.t.Fatal(err)
-			}
-			shown = append(shown, v)
+			stored = append(stored, e)
 		}
-		if len(shown) >= n {
-			slices.SortFunc(shown, func(a, b *view.Exchange) int { return a.StartedAt.Compare(*b.StartedAt) })
-			return shown
+		if len(stored) >= n {
+			return r.shown(db, stored)
 		}
-		time.Sleep(5 * time.Millisecond)
+		if time.Since(began) > 30*time.Second {
+			r.t.Fatalf("%d exchanges stored within 30 s, want %d:\n%s", len(stored), n, r.log)
+		}
 	}
-	r.t.Fatalf("%d exchanges stored within 30 s, want %d", len(shown), n)
-	return nil
+}
+
+func (r *running) shown(db transcript.Reader, stored []*transcript.Exchange) []*view.Exchange {
+	r.t.Helper()
+	shown := make([]*view.Exchange, len(stored))
+	for i, e := range stored {
+		var err error
+		if shown[i], err = view.NewExchange(context.Background(), db, e); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	slices.SortFunc(shown, func(a, b *view.Exchange) int { return a.StartedAt.Compare(*b.StartedAt) })
+	return shown
 }
 
 func (r *running) send(method, target string, header http.Header, body []byte) *http.Response {

@@ -18,7 +18,7 @@
 //   - A map draws the tokens and the time of all steps in little room.
 //
 // Text from models, tools and files is hostile: it reaches a page only through
-// html/template's escaping or through package inert. The content security policy allows no
+// html/template's escaping or through package safehtml. The content security policy allows no
 // inline script or style and no other host.
 //
 // Who may read: the Host must be loopback or allowed, which defeats DNS

@@ -9,7 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/retake-debugger/retake/transcript"
-	"github.com/retake-debugger/retake/web/inert"
+	"github.com/retake-debugger/retake/web/safehtml"
 )
 
 const (
@@ -32,7 +32,7 @@ func (s *server) setMarks(c *gin.Context) {
 	}
 	tags := strings.FieldsFunc(c.PostForm("tags"), func(r rune) bool { return unicode.IsSpace(r) || r == ',' })
 	for _, tag := range tags {
-		if len(tag) > longestTag || inert.Plain(tag) != tag {
+		if len(tag) > longestTag || safehtml.Plain(tag) != tag {
 			s.fail(c, http.StatusBadRequest, "A tag is a word of characters that can be seen, at most 100 bytes.")
 			return
 		}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/retake-debugger/retake/web/inert"
+	"github.com/retake-debugger/retake/web/safehtml"
 )
 
 //go:embed templates
@@ -33,7 +33,7 @@ type errorPage struct {
 
 func parsePages(s *server) *template.Template {
 	t := template.New("pages").Funcs(template.FuncMap{
-		"runs": inert.Runs, "many": many, "plain": inert.Plain, "size": size, "count": count, "compact": compact, "ms": duration, "sum": sumOf, "outof": outOf, "msf": func(ms float64) string { return duration(&ms) },
+		"runs": safehtml.Runs, "many": many, "plain": safehtml.Plain, "size": size, "count": count, "compact": compact, "ms": duration, "sum": sumOf, "outof": outOf, "msf": func(ms float64) string { return duration(&ms) },
 		"short": shortID, "time": s.clock, "fulltime": s.fullTime, "asset": s.assetURL, "one": oneLine,
 		"percent": percent, "percentint": func(a, b int) string { return percent(int64(a), int64(b)) }, "path": pathOf, "count64": func(n int) string { return count(int64(n)) },
 		"pointat": func() []string { return s.pointAt }, "hiturl": hitURL, "timeline": newTimeline, "hitwhat": hitWhat, "dollars": dollars, "share": share, "compareurl": compareURL,

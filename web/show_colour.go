@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/retake-debugger/retake/transcript"
-	"github.com/retake-debugger/retake/web/inert"
+	"github.com/retake-debugger/retake/web/safehtml"
 )
 
 // paths are the arguments by which tools are told a file.
@@ -40,18 +40,18 @@ func toldBy(arguments json.RawMessage) told {
 
 // formOfResult tells what a result is by its call: the file that a tool read, or that
 // a command printed. Text if that is not clear.
-func formOfResult(call, result *transcript.Item) inert.Form {
+func formOfResult(call, result *transcript.Item) safehtml.Form {
 	if call.Kind != transcript.ToolCall || result.IsError {
-		return inert.Text
+		return safehtml.Text
 	}
 	t := toldBy(call.Arguments)
 	switch {
 	case t.file != "" && reads(call.Name, t.command):
-		return inert.OfFile(t.file)
+		return safehtml.OfFile(t.file)
 	case t.file == "" && t.command != "":
-		return inert.OfFile(printedBy(t.command))
+		return safehtml.OfFile(printedBy(t.command))
 	}
-	return inert.Text
+	return safehtml.Text
 }
 
 // reads tells whether a tool gives what is in a file, nothing else.
@@ -98,18 +98,18 @@ func printedBy(command string) string {
 
 // formOfArgument tells what a text among arguments is, by its name and the file that
 // is named beside it.
-func formOfArgument(name, text string, beside told) inert.Form {
+func formOfArgument(name, text string, beside told) safehtml.Form {
 	switch name {
 	case "command", "cmd":
 		if strings.ContainsAny(text, " \n") {
-			return inert.Named("sh")
+			return safehtml.Named("sh")
 		}
 	case "sql":
-		return inert.Named("sql")
+		return safehtml.Named("sql")
 	case "content", "contents", "file_text", "new_string", "old_string", "new_str", "old_str", "newText", "oldText":
 		if path.Ext(beside.file) != "" {
-			return inert.OfFile(beside.file)
+			return safehtml.OfFile(beside.file)
 		}
 	}
-	return inert.OfBeginning(text)
+	return safehtml.OfBeginning(text)
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/retake-debugger/retake/transcript"
-	"github.com/retake-debugger/retake/web/inert"
+	"github.com/retake-debugger/retake/web/safehtml"
 )
 
 func TestColours_OfResultsByTheirCalls(t *testing.T) {
@@ -32,7 +32,7 @@ func TestColours_OfResultsByTheirCalls(t *testing.T) {
 		{"read_file", `[1]`, "", false}, {"read_file", `{"path":3}`, "", false}, {"", ``, "", false},
 	} {
 		call := &transcript.Item{Kind: transcript.ToolCall, Name: c.tool, Arguments: json.RawMessage(c.arguments)}
-		if got := formOfResult(call, &transcript.Item{Kind: transcript.ToolResult, IsError: c.failed}); got != inert.Named(c.language) {
+		if got := formOfResult(call, &transcript.Item{Kind: transcript.ToolResult, IsError: c.failed}); got != safehtml.Named(c.language) {
 			t.Errorf("%s %s is shown as form %d, want %q", c.tool, c.arguments, got, c.language)
 		}
 	}
@@ -52,7 +52,7 @@ func TestColours_OfArguments(t *testing.T) {
 		for _, f := range newBudget().fields(json.RawMessage(c.arguments), "/whole") {
 			if f.Name == c.name {
 				found = true
-				if f.Value.Form != inert.Named(c.language) {
+				if f.Value.Form != safehtml.Named(c.language) {
 					t.Errorf("%s: %s is shown as form %d, want %q", c.arguments, c.name, f.Value.Form, c.language)
 				}
 			}

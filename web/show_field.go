@@ -8,7 +8,7 @@ import (
 
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
-	"github.com/retake-debugger/retake/web/inert"
+	"github.com/retake-debugger/retake/web/safehtml"
 )
 
 // field is one argument of a call.
@@ -87,8 +87,8 @@ func (b *budget) edit(was, now argument, whole string) (field, bool) {
 func (b *budget) field(name string, raw json.RawMessage, beside told, whole string) field {
 	var text string
 	if len(raw) > 2 && raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
-		form := inert.FormOf(view.Head(text, maxValue))
-		if form == inert.Text {
+		form := safehtml.FormOf(view.Head(text, maxValue))
+		if form == safehtml.Text {
 			form = formOfArgument(name, text, beside)
 		}
 		v := b.formed(text, whole, moderate, form)

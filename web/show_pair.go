@@ -7,7 +7,7 @@ import (
 	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
-	"github.com/retake-debugger/retake/web/inert"
+	"github.com/retake-debugger/retake/web/safehtml"
 )
 
 // The states of a pair on a page.
@@ -131,7 +131,7 @@ func (b *blocks) result(p *pair, e *view.Entry) {
 
 // lone shows a result that stands alone.
 func (b *blocks) lone(p *pair, e *view.Entry) {
-	p.Result = b.resultHalf(&e.Item, e.Place, e.Source, !e.New, inert.Text)
+	p.Result = b.resultHalf(&e.Item, e.Place, e.Source, !e.New, safehtml.Text)
 	p.Result.New = e.New && b.t.Parent != nil
 	if e.Pair != nil && e.Pair.State == transcript.Duplicate {
 		p.State, p.Why, p.Name = stateDuplicate, "A second result for a call that has one already.", e.Pair.Name
@@ -151,7 +151,7 @@ func (b *blocks) lone(p *pair, e *view.Entry) {
 	}
 }
 
-func (b *blocks) resultHalf(it *transcript.Item, place transcript.Place, source string, resent bool, form inert.Form) *half {
+func (b *blocks) resultHalf(it *transcript.Item, place transcript.Place, source string, resent bool, form safehtml.Form) *half {
 	how := b.moderate()
 	if resent && !b.open {
 		how = closed

@@ -8,7 +8,7 @@ import (
 
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
-	"github.com/retake-debugger/retake/web/inert"
+	"github.com/retake-debugger/retake/web/safehtml"
 )
 
 const (
@@ -50,33 +50,33 @@ type value struct {
 	Code    bool   // data rather than words
 	Note    string // what is wrong with it
 	Scrolls bool   // it stands in a box of its own, which the keyboard has to reach
-	Form    inert.Form
+	Form    safehtml.Form
 	Spans   []transcript.Span // of a text that takes the place of another one
 
-	shown inert.Shown
+	shown safehtml.Shown
 	start []transcript.Span // of Spans, outside the fold
 }
 
 // Shown is the text as HTML, as its form says.
-func (v value) Shown() inert.Shown {
+func (v value) Shown() safehtml.Shown {
 	switch {
 	case v.Spans != nil:
-		return inert.Spans(v.Spans)
+		return safehtml.Spans(v.Spans)
 	case v.shown == "":
-		return inert.Show(v.Form, v.Text, true)
+		return safehtml.Show(v.Form, v.Text, true)
 	}
 	return v.shown
 }
 
 // ShownPreview is the same of the beginning.
-func (v value) ShownPreview() inert.Shown {
+func (v value) ShownPreview() safehtml.Shown {
 	switch {
 	case v.start != nil:
-		return inert.Spans(v.start)
-	case v.Form == inert.Markdown && !strings.Contains(v.Preview, "\n"): // a text put on one line has lost its form
-		return inert.Show(inert.Text, v.Preview, false)
+		return safehtml.Spans(v.start)
+	case v.Form == safehtml.Markdown && !strings.Contains(v.Preview, "\n"): // a text put on one line has lost its form
+		return safehtml.Show(safehtml.Text, v.Preview, false)
 	}
-	return inert.Show(v.Form, v.Preview, false)
+	return safehtml.Show(v.Form, v.Preview, false)
 }
 
 // Class names the form.
@@ -98,15 +98,15 @@ func newBudget() *budget { return &budget{pageBudget} }
 
 // value folds and cuts a text.
 func (b *budget) value(text, whole string, how folding) value {
-	return b.formed(text, whole, how, inert.Text)
+	return b.formed(text, whole, how, safehtml.Text)
 }
 
 // words shows what people and models write.
 func (b *budget) words(text, whole string, how folding) value {
-	return b.formed(text, whole, how, inert.Words(view.Head(text, maxValue)))
+	return b.formed(text, whole, how, safehtml.Words(view.Head(text, maxValue)))
 }
 
-func (b *budget) formed(text, whole string, how folding, form inert.Form) value {
+func (b *budget) formed(text, whole string, how folding, form safehtml.Form) value {
 	v := value{Size: int64(len(text)), Whole: whole, Form: form}
 	limit := maxValue
 	if b.left < cost(view.Head(text, maxValue)) {
@@ -114,7 +114,7 @@ func (b *budget) formed(text, whole string, how folding, form inert.Form) value 
 	}
 	v.Text = view.Head(text, limit)
 	v.Cut = len(v.Text) < len(text)
-	v.shown = inert.Show(form, v.Text, true)
+	v.shown = safehtml.Show(form, v.Text, true)
 	b.left -= len(v.shown)
 	bytes, lines, previewBytes, previewLines := how.limits()
 	if len(text) > bytes || strings.Count(v.Text, "\n") >= lines {
@@ -124,7 +124,7 @@ func (b *budget) formed(text, whole string, how folding, form inert.Form) value 
 }
 
 // cost is what a text takes in a page.
-func cost(text string) int { return len(inert.Show(inert.Text, text, false)) }
+func cost(text string) int { return len(safehtml.Show(safehtml.Text, text, false)) }
 
 func preview(text string, bytes, lines int) string {
 	parts := strings.SplitN(view.Head(text, bytes), "\n", lines+1)
@@ -133,22 +133,22 @@ func preview(text string, bytes, lines int) string {
 
 // data shows a text that may be JSON: indented if it is, every digit kept.
 func (b *budget) data(text, whole string, how folding) value {
-	return b.dataOr(text, whole, how, inert.Text)
+	return b.dataOr(text, whole, how, safehtml.Text)
 }
 
 // dataOr does the same with a text that is of another form unless it shows what it
 // is.
-func (b *budget) dataOr(text, whole string, how folding, other inert.Form) value {
-	shown, form := text, inert.JSON
+func (b *budget) dataOr(text, whole string, how folding, other safehtml.Form) value {
+	shown, form := text, safehtml.JSON
 	if pretty, ok := indent(text); ok {
 		shown = pretty
 	} else {
-		form = inert.FormOf(view.Head(text, maxValue))
-		if form == inert.Text {
+		form = safehtml.FormOf(view.Head(text, maxValue))
+		if form == safehtml.Text {
 			form = other
 		}
-		if form == inert.Text {
-			form = inert.OfBeginning(text)
+		if form == safehtml.Text {
+			form = safehtml.OfBeginning(text)
 		}
 	}
 	v := b.formed(shown, whole, how, form)

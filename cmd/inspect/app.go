@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/retake-debugger/retake/cmd/internal/mistake"
+	"github.com/retake-debugger/retake/cmd/internal/usage"
 	"github.com/retake-debugger/retake/cmd/internal/workspace"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/store"
@@ -124,7 +124,7 @@ Exit status, of all commands: 0 fine, also where a list or a search finds nothin
 3 what a reference or a file name means is not there.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError{mistake.Command(c, args[0])}
+				return usageError{usage.Command(c, args[0])}
 			}
 			return nil
 		},
@@ -138,8 +138,8 @@ Exit status, of all commands: 0 fine, also where a list or a search finds nothin
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError{mistake.Flag(c, err)} })
-	root.SetHelpCommand(mistake.Help(func(err error) error { return usageError{err} }))
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError{usage.Flag(c, err)} })
+	root.SetHelpCommand(usage.Help(func(err error) error { return usageError{err} }))
 	root.PersistentFlags().StringVar(&a.db, "db", "", "database file (default $RETAKE_DB, else $XDG_DATA_HOME/retake/retake.db)")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document")
 	root.PersistentFlags().StringVar(&a.pricesFile, "prices", "", "your own prices (default $RETAKE_PRICES, else $XDG_CONFIG_HOME/retake/prices.json)")
@@ -154,7 +154,7 @@ Exit status, of all commands: 0 fine, also where a list or a search finds nothin
 func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if check(c, args) != nil {
-			return usageError{mistake.Arguments(c, args, check)}
+			return usageError{usage.Arguments(c, args, check)}
 		}
 		return nil
 	}

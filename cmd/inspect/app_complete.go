@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/retake-debugger/retake/cmd/internal/mistake"
+	"github.com/retake-debugger/retake/cmd/internal/usage"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -49,7 +49,7 @@ func (a *app) complete(root *cobra.Command) {
 			c.Args = cobra.ArbitraryArgs
 			c.RunE = func(c *cobra.Command, args []string) error {
 				if len(args) > 0 {
-					return usageError{mistake.Command(c, args[0])}
+					return usageError{usage.Command(c, args[0])}
 				}
 				return c.Help()
 			}

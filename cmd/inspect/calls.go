@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/retake-debugger/retake/cmd/internal/mistake"
+	"github.com/retake-debugger/retake/cmd/internal/usage"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -65,7 +65,7 @@ func (a *app) calls(ctx context.Context, o *callsOptions, args []string) error {
 	if a.json && o.csv {
 		return usageError{errors.New("give --json or --csv, not both")}
 	}
-	if err := mistake.OneOf("--sort", o.sort, view.CallOrders); err != nil {
+	if err := usage.OneOf("--sort", o.sort, view.CallOrders); err != nil {
 		return usageError{err}
 	}
 	db, err := a.open()

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/retake-debugger/retake/cmd/internal/mistake"
+	"github.com/retake-debugger/retake/cmd/internal/usage"
 	"github.com/retake-debugger/retake/cmd/internal/workspace"
 	"github.com/retake-debugger/retake/files"
 	"github.com/retake-debugger/retake/redact"
@@ -111,7 +111,7 @@ func (a *app) export(ctx context.Context, o *exportOptions, refs []string) error
 	list := files.Forms()
 	n := slices.IndexFunc(list, func(f files.Form) bool { return f.Name == o.format })
 	if n < 0 {
-		return usageError{mistake.OneOf("--format", o.format, formatNames())}
+		return usageError{usage.OneOf("--format", o.format, formatNames())}
 	}
 	if err := o.check(); err != nil {
 		return usageError{err}
@@ -174,10 +174,10 @@ func (o *exportOptions) check() error {
 	if o.maxTokens < 0 || o.maxResult < 0 {
 		return errors.New("--max-tokens and --max-result must be 0 (no bound) or more")
 	}
-	if err := mistake.OneOf("--as", o.as, []string{"json", "python", "markdown"}); err != nil {
+	if err := usage.OneOf("--as", o.as, []string{"json", "python", "markdown"}); err != nil {
 		return err
 	}
-	if err := mistake.OneOf("--api", o.api, []string{"", "chat", "messages"}); err != nil {
+	if err := usage.OneOf("--api", o.api, []string{"", "chat", "messages"}); err != nil {
 		return err
 	}
 	if _, err := files.ParseSteps(o.steps); err != nil {

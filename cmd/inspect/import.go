@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/retake-debugger/retake/cmd/internal/mistake"
+	"github.com/retake-debugger/retake/cmd/internal/usage"
 	"github.com/retake-debugger/retake/files"
 	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/redact"
@@ -47,7 +47,7 @@ status is 1 then.`,
   inspect import sessions.zip`,
 		Args: arguments(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := mistake.OneOf("--format", format, names); err != nil {
+			if err := usage.OneOf("--format", format, names); err != nil {
 				return usageError{err}
 			}
 			return a.importFiles(c.Context(), format, args)

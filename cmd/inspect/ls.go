@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/retake-debugger/retake/cmd/internal/mistake"
+	"github.com/retake-debugger/retake/cmd/internal/usage"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -98,10 +98,10 @@ func (o *lsOptions) check() error {
 	if o.follow && o.exchanges {
 		return errors.New(`--follow is about runs; "inspect tail" follows exchanges`)
 	}
-	if err := mistake.OneOf("--dialect", o.dialect, dialects); err != nil {
+	if err := usage.OneOf("--dialect", o.dialect, dialects); err != nil {
 		return err
 	}
-	return mistake.OneOf("--outcome", o.outcome, outcomes)
+	return usage.OneOf("--outcome", o.outcome, outcomes)
 }
 
 // query is what the list is narrowed by: words, and flags, which say the same.

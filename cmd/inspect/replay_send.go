@@ -160,7 +160,7 @@ func (p takeTeller) tell(e replay.Event) {
 	switch e.Kind {
 	case replay.Answered:
 		took := float64(e.Took.Milliseconds())
-		fmt.Fprintf(p.err, "%3d  %s\n", e.Step, join(append([]string{p.gist(e), duration(&took)}, usage(e.Turn.Usage)...)))
+		fmt.Fprintf(p.err, "%3d  %s\n", e.Step, join(append([]string{p.gist(e), duration(&took)}, tokenFacts(e.Turn.Usage)...)))
 	case replay.Waits:
 		fmt.Fprintf(p.err, "     status %d: once more in %s\n", e.Status, e.Wait.Round(time.Millisecond))
 	case replay.Ran:

@@ -136,7 +136,7 @@ func (p *printer) take(take *replay.Take, name string, old *recordedLine, before
 	}
 	p.answer("after, "+name+sent, after)
 	p.line("")
-	p.line("  %s", join(append(append([]string{p.style(verdict(take, diverged, before, after), bold)}, usage(take.Usage)...), takeCost(take))))
+	p.line("  %s", join(append(append([]string{p.style(verdict(take, diverged, before, after), bold)}, tokenFacts(take.Usage)...), takeCost(take))))
 	if from := countSources(take); from != "" {
 		p.line("  %s", p.style("results: "+from, dim))
 	}

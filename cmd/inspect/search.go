@@ -9,7 +9,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
 
-	"github.com/retake-debugger/retake/cmd/internal/mistake"
+	"github.com/retake-debugger/retake/cmd/internal/usage"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -41,7 +41,7 @@ A query of filters alone lists all items that pass them.`,
 			if s.Limit < 0 {
 				return usageError{fmt.Errorf("--limit is %d, must be 0 (all) or more", s.Limit)}
 			}
-			if err := mistake.OneOf("--sort", sort, []string{"newest", "best"}); err != nil {
+			if err := usage.OneOf("--sort", sort, []string{"newest", "best"}); err != nil {
 				return usageError{err}
 			}
 			text, words := strings.Join(args, " "), s.Words

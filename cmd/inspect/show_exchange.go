@@ -117,7 +117,7 @@ func (p *printer) heading(t *view.Transcript) {
 	if x.Timing.TTFTms != nil {
 		facts = append(facts, "first token after "+duration(x.Timing.TTFTms))
 	}
-	facts = append(append(facts, usage(x.Usage)...), exchangeCost(&x.Row))
+	facts = append(append(facts, tokenFacts(x.Usage)...), exchangeCost(&x.Row))
 	p.line("     %s", p.style(join(facts), dim))
 	p.line("     %s", p.style(word(x.Method+" "+x.URL), dim))
 	if t.Parent != nil {
@@ -186,7 +186,7 @@ func omitted(x *view.Exchange) string {
 	return ""
 }
 
-func usage(u *transcript.Usage) []string {
+func tokenFacts(u *transcript.Usage) []string {
 	if u == nil {
 		return nil
 	}

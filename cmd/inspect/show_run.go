@@ -132,7 +132,7 @@ func (p *runPrinter) runHeading() {
 	p.line("%s  %s", head, p.style(name, bold))
 	p.line("     %s%s%s%s", p.style(join(facts), dim), errs, p.foundCount(p.judged()), p.statusWord())
 	facts = []string{p.moment(r.StartedAt), duration(r.DurationMS)}
-	p.facts(5, append(append(facts, usage(r.Usage)...), runCost(&r.RunRow)))
+	p.facts(5, append(append(facts, tokenFacts(r.Usage)...), runCost(&r.RunRow)))
 	marks := r.Tags
 	if r.Pinned {
 		marks = append([]string{"pinned"}, marks...)

@@ -228,7 +228,7 @@ func (s *stepPrinter) quiet(label string, it *transcript.Item, text, style strin
 func (s *stepPrinter) ending() {
 	step := s.told.Step
 	facts := []string{fmt.Sprintf("x%d", step.ExchangeN), stepTime(step)}
-	facts = append(facts, usage(step.Usage)...)
+	facts = append(facts, tokenFacts(step.Usage)...)
 	if asked, answered := step.Models(); len(s.run.Models) > 1 {
 		facts = append(facts, word(asked))
 		if answered != asked && answered != "" {

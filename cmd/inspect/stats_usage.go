@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/retake-debugger/retake/cmd/internal/mistake"
+	"github.com/retake-debugger/retake/cmd/internal/usage"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -19,7 +19,7 @@ type statsOptions struct {
 var statsBy = []string{"model", "tool", "run"}
 
 func (a *app) usageStats(ctx context.Context, o *statsOptions, args []string) error {
-	if err := mistake.OneOf("--by", o.by, statsBy); err != nil {
+	if err := usage.OneOf("--by", o.by, statsBy); err != nil {
 		return usageError{err}
 	}
 	f := transcript.Filter{Model: o.model}

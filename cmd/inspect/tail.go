@@ -134,7 +134,7 @@ func (t *tailer) tell(ctx context.Context, e *transcript.Exchange) error {
 	}
 	row := &v.Exchange.Row
 	facts := []string{word(model(row)), string(row.Dialect), t.outcome(row), duration(row.Timing.DurationMS)}
-	t.line("%s  %s", t.style(row.Ref(), bold), join(append(facts, usage(row.Usage)...)))
+	t.line("%s  %s", t.style(row.Ref(), bold), join(append(facts, tokenFacts(row.Usage)...)))
 	for i := range v.Entries {
 		entry := &v.Entries[i]
 		if entry.Item.Kind == transcript.System && e.Link.Parent != "" || !entry.New && !entry.ResultNew {

@@ -182,7 +182,7 @@ func (t *tailer) ended(ctx context.Context, v *view.Transcript, l *liveTail) err
 		}
 		t.run, facts = row.Run, append([]string{view.RunRef(run.N)}, facts...)
 	}
-	t.line("%s  %s", t.style(row.Ref(), bold), join(append(facts, usage(row.Usage)...)))
+	t.line("%s  %s", t.style(row.Ref(), bold), join(append(facts, tokenFacts(row.Usage)...)))
 	t.found(v.Findings)
 	t.trouble(row)
 	t.line("")

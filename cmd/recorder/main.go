@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/retake-debugger/retake/cmd/internal/mistake"
+	"github.com/retake-debugger/retake/cmd/internal/usage"
 	"github.com/retake-debugger/retake/cmd/internal/workspace"
 )
 
@@ -120,8 +120,8 @@ command.`,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 		RunE:              func(c *cobra.Command, _ []string) error { return serve(c.Context(), o) },
 	}
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError{mistake.Flag(c, err)} })
-	root.SetHelpCommand(mistake.Help(func(err error) error { return usageError{err} }))
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError{usage.Flag(c, err)} })
+	root.SetHelpCommand(usage.Help(func(err error) error { return usageError{err} }))
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	o.flags(root.PersistentFlags())
 	root.AddCommand(newRun(o), newMock(o))
@@ -132,8 +132,8 @@ func noArguments(c *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
 		return nil
-	case len(mistake.Closest(args[0], []string{"run", "mock", "help"})) > 0:
-		return usageError{mistake.Command(c, args[0])}
+	case len(usage.Closest(args[0], []string{"run", "mock", "help"})) > 0:
+		return usageError{usage.Command(c, args[0])}
 	}
 	return usageError{fmt.Errorf("no command %q; to record a program: recorder run -- %s", args[0], args[0])}
 }

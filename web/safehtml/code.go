@@ -1,4 +1,4 @@
-package inert
+package safehtml
 
 import (
 	"regexp"

@@ -1,4 +1,4 @@
-package mistake_test
+package usage_test
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/retake-debugger/retake/cmd/internal/mistake"
+	"github.com/retake-debugger/retake/cmd/internal/usage"
 )
 
 // program is one with a command that takes one or two arguments.
@@ -16,7 +16,7 @@ func program(out io.Writer) *cobra.Command {
 	root := &cobra.Command{Use: "tool", SilenceErrors: true, SilenceUsage: true,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return mistake.Command(c, args[0])
+				return usage.Command(c, args[0])
 			}
 			return nil
 		},
@@ -25,15 +25,15 @@ func program(out io.Writer) *cobra.Command {
 	show := &cobra.Command{Use: "show REF [REF]", Short: "Show it", RunE: func(*cobra.Command, []string) error { return nil },
 		Args: func(c *cobra.Command, args []string) error {
 			if check(c, args) != nil {
-				return mistake.Arguments(c, args, check)
+				return usage.Arguments(c, args, check)
 			}
 			return nil
 		}}
 	show.Flags().Int("limit", 5, "how many")
 	show.Flags().Bool("full", false, "all of it")
 	root.AddCommand(show, &cobra.Command{Use: "shout", Run: func(*cobra.Command, []string) {}})
-	root.SetHelpCommand(mistake.Help(func(err error) error { return err }))
-	root.SetFlagErrorFunc(mistake.Flag)
+	root.SetHelpCommand(usage.Help(func(err error) error { return err }))
+	root.SetFlagErrorFunc(usage.Flag)
 	root.SetOut(out)
 	root.SetErr(out)
 	return root
@@ -82,11 +82,11 @@ func TestHelp_ExplainsACommand(t *testing.T) {
 
 func TestOneOf(t *testing.T) {
 	known := []string{"step", "tool"}
-	if err := mistake.OneOf("--sort", "size", known); err == nil || err.Error() != `--sort "size": want one of step, tool` {
+	if err := usage.OneOf("--sort", "size", known); err == nil || err.Error() != `--sort "size": want one of step, tool` {
 		t.Error(err)
 	}
 	for _, v := range []string{"", "tool"} {
-		if err := mistake.OneOf("--sort", v, known); err != nil {
+		if err := usage.OneOf("--sort", v, known); err != nil {
 			t.Error(err)
 		}
 	}

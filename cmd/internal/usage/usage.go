@@ -1,7 +1,7 @@
-// Package mistake tells mistakes in a command line in plain sentences: what was
-// written, what is wanted, and what was probably meant. Its errors say nothing of
-// exit statuses: the commands do.
-package mistake
+// Package usage explains mistakes in a command line: what was written, what is
+// wanted, and what was probably meant. It does not know exit statuses; the commands
+// choose those.
+package usage
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ import (
 // see points at the help of a command.
 func see(c *cobra.Command) string { return fmt.Sprintf("; see %q", c.CommandPath()+" --help") }
 
-// Closest gives those of the known words that a mistyped one may have meant.
+// Closest returns the known words that a mistyped word may have meant.
 func Closest(word string, known []string) []string {
 	words := &cobra.Command{SuggestionsMinimumDistance: 2}
 	for _, k := range known {
@@ -32,7 +32,7 @@ func Closest(word string, known []string) []string {
 	return close
 }
 
-// meant says which words may have been meant, each with something before it.
+// meant suggests the closest known words, each with a prefix.
 func meant(word, before string, known []string) string {
 	const most = 3
 	close := Closest(word, known)
@@ -45,7 +45,7 @@ func meant(word, before string, known []string) string {
 	return ": did you mean " + strings.Join(close, " or ") + "?"
 }
 
-// Command says that there is no such command.
+// Command returns the error for an unknown command.
 func Command(parent *cobra.Command, word string) error {
 	var known []string
 	for _, c := range parent.Commands() {
@@ -56,7 +56,7 @@ func Command(parent *cobra.Command, word string) error {
 	return fmt.Errorf("no command %q%s%s", word, meant(word, "", known), see(parent))
 }
 
-// Arguments says what is wrong with the number of arguments that a check refused.
+// Arguments returns the error for a wrong number of arguments.
 func Arguments(c *cobra.Command, args []string, check cobra.PositionalArgs) error {
 	for n := len(args) - 1; n >= 0; n-- {
 		if check(c, args[:n]) == nil {
@@ -65,10 +65,10 @@ func Arguments(c *cobra.Command, args []string, check cobra.PositionalArgs) erro
 		}
 	}
 	use, _ := strings.CutSuffix(c.UseLine(), " [flags]")
-	return fmt.Errorf("something is missing: %s%s", use, see(c))
+	return fmt.Errorf("missing argument: %s%s", use, see(c))
 }
 
-// Flag says what is wrong with a flag that pflag refused.
+// Flag returns the error for a flag that pflag refused.
 func Flag(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var missing *pflag.ValueRequiredError
@@ -79,7 +79,7 @@ func Flag(c *cobra.Command, err error) error {
 	case errors.As(err, &unknown):
 		return fmt.Errorf("no flag --%s%s%s", unknown.GetSpecifiedName(), meant(unknown.GetSpecifiedName(), "--", flags(c)), see(c))
 	case errors.As(err, &missing):
-		return fmt.Errorf("--%s wants %s behind it%s", missing.GetFlag().Name, wanted(missing.GetFlag()), see(c))
+		return fmt.Errorf("--%s needs %s after it%s", missing.GetFlag().Name, wanted(missing.GetFlag()), see(c))
 	case errors.As(err, &invalid):
 		return fmt.Errorf("--%s %q: want %s%s", invalid.GetFlag().Name, invalid.GetValue(), wanted(invalid.GetFlag()), see(c))
 	}
@@ -95,7 +95,7 @@ func flags(c *cobra.Command) (names []string) {
 	return names
 }
 
-// wanted says in words what the value of a flag is.
+// wanted describes the value that a flag takes.
 func wanted(f *pflag.Flag) string {
 	switch f.Value.Type() {
 	case "int", "int64":
@@ -112,7 +112,7 @@ func wanted(f *pflag.Flag) string {
 	return "a value"
 }
 
-// OneOf refuses a value that is none of the known words. "" is none at all.
+// OneOf refuses a value that is not one of the known words. An empty value is allowed.
 func OneOf(flag, value string, known []string) error {
 	if value == "" || slices.Contains(known, value) {
 		return nil
@@ -120,12 +120,12 @@ func OneOf(flag, value string, known []string) error {
 	return fmt.Errorf("%s %q: want one of %s", flag, value, strings.Join(known, ", "))
 }
 
-// Help is the help command of a program: it refuses what is no command, with an
-// error that refuse may wrap.
+// Help returns the help command of a program. An unknown command is an error, which
+// refuse may wrap.
 func Help(refuse func(error) error) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
-		Short: "Explain a command",
+		Short: "Show help for a command",
 		ValidArgsFunction: func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			var list []cobra.Completion
 			parent, _, err := c.Root().Find(args)
@@ -148,7 +148,7 @@ func Help(refuse func(error) error) *cobra.Command {
 				}
 				about = about.Commands()[i]
 			}
-			about.InitDefaultHelpFlag() // so that it is shown
+			about.InitDefaultHelpFlag() // shows --help in the list
 			return about.Help()
 		},
 	}

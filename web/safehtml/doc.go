@@ -1,4 +1,4 @@
-// Package inert turns text that nobody vouches for into HTML that does nothing:
+// Package safehtml turns text that nobody vouches for into HTML that does nothing:
 // no script, no link, no picture, no name, no style of its own. It knows a few
 // forms of text (JSON, Markdown, diffs, terminal colours) and shows them as what
 // they are.
@@ -12,4 +12,4 @@
 //   - A markup is HTML that is being written. It has a method for text, which
 //     escapes, and methods for elements, which take constants alone: so nothing of
 //     a text can become an element or an attribute.
-package inert
+package safehtml

@@ -137,7 +137,7 @@ func (a *Archive) recipe(e *transcript.Exchange, m *transcript.Message) ([]int, 
 	if m.Bytes == 0 {
 		return nil, nil
 	}
-	pieces, err := a.reader.Pieces(a.ctx, m.Body)
+	pieces, err := a.reader.Segments(a.ctx, m.Body)
 	if err != nil {
 		return nil, err
 	}

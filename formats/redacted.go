@@ -134,8 +134,8 @@ func (r *Redacted) Children(ctx context.Context, id string) ([]*transcript.Excha
 	return list, err
 }
 
-// Pieces says that bodies are read whole: a secret may lie over several pieces.
-func (r *Redacted) Pieces(_ context.Context, id transcript.BodyID) ([]transcript.BodyID, error) {
+// Segments says that bodies are read whole: a secret may lie over several pieces.
+func (r *Redacted) Segments(_ context.Context, id transcript.BodyID) ([]transcript.BodyID, error) {
 	return []transcript.BodyID{id}, nil
 }
 
@@ -270,9 +270,9 @@ func (r *Redacted) Calls(ctx context.Context, exchanges []string) ([]transcript.
 	return r.rows(r.Reader.Calls(ctx, exchanges))
 }
 
-// Brought lists the results that a request brought.
-func (r *Redacted) Brought(ctx context.Context, exchange string) ([]transcript.CallRow, error) {
-	return r.rows(r.Reader.Brought(ctx, exchange))
+// IntroducedResults lists the results that a request brought.
+func (r *Redacted) IntroducedResults(ctx context.Context, exchange string) ([]transcript.CallRow, error) {
+	return r.rows(r.Reader.IntroducedResults(ctx, exchange))
 }
 
 func (r *Redacted) rows(list []transcript.CallRow, err error) ([]transcript.CallRow, error) {

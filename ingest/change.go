@@ -40,7 +40,7 @@ func (k *linker) differences(parent *transcript.Exchange) transcript.Change {
 		Rewritten: echo,
 		Handoff:   l.By == transcript.ByHandoff,
 	}
-	if l.Held() && l.Settings == (transcript.Settings{}) { // the provider may hold them too
+	if l.ServerHeld() && l.Settings == (transcript.Settings{}) { // the provider may hold them too
 		c.System, c.Tools = false, false
 	}
 	if c.System && !l.Settings.Alike(p.Settings) {
@@ -70,13 +70,13 @@ func (k *linker) count(c *transcript.Change, parent *transcript.Exchange) {
 			c.Added.Add(&k.d.turn.Input[i])
 		}
 	}
-	if l.Held() {
+	if l.ServerHeld() {
 		c.Passed.Items += parent.Link.OutLen
 	} else if l.By != transcript.ByHandoff && l.Shared < parent.Link.OutLen {
 		c.Dropped.Items = parent.Link.OutLen - l.Shared
 	}
 	usage := k.d.exchange.Usage
-	if total := c.Passed.Bytes + c.Added.Bytes; usage != nil && total > 0 && !l.Held() {
+	if total := c.Passed.Bytes + c.Added.Bytes; usage != nil && total > 0 && !l.ServerHeld() {
 		c.Passed.Tokens = int64(float64(usage.InputTotal) * float64(c.Passed.Bytes) / float64(total))
 		c.Added.Tokens = usage.InputTotal - c.Passed.Tokens
 	}

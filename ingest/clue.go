@@ -22,12 +22,12 @@ const mostItems = 16
 // wanted itself and did not find.
 func putClues(tx transcript.Tx, d *decoded, wanted []transcript.Key) error {
 	for _, key := range wanted {
-		if err := tx.PutClue(key, d.exchange.ID, ""); err != nil {
+		if err := tx.PutHint(key, d.exchange.ID, ""); err != nil {
 			return err
 		}
 	}
 	if id := d.turn.Conversation; id != "" {
-		if err := tx.PutClue(clueOf("conversation", id), d.exchange.ID, ""); err != nil {
+		if err := tx.PutHint(clueOf("conversation", id), d.exchange.ID, ""); err != nil {
 			return err
 		}
 	}
@@ -52,7 +52,7 @@ func putItems(tx transcript.Tx, d *decoded) error {
 		if it.ItemID == "" || !kept && it.Kind != transcript.Compaction {
 			continue
 		}
-		if err := tx.PutClue(clueOf("item", it.ItemID), d.exchange.ID, ""); err != nil {
+		if err := tx.PutHint(clueOf("item", it.ItemID), d.exchange.ID, ""); err != nil {
 			return err
 		}
 	}
@@ -73,7 +73,7 @@ func putChoices(tx transcript.Tx, d *decoded) error {
 		if len(nodes) == 0 || nodes[len(nodes)-1] == d.exchange.Link.OutNode {
 			continue
 		}
-		if err := tx.PutClue(clueOf("choice", string(nodes[len(nodes)-1][:])), d.exchange.ID, strconv.Itoa(n)); err != nil {
+		if err := tx.PutHint(clueOf("choice", string(nodes[len(nodes)-1][:])), d.exchange.ID, strconv.Itoa(n)); err != nil {
 			return err
 		}
 	}

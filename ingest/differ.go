@@ -15,7 +15,7 @@ func (d *draft) differences(ctx context.Context, r transcript.Reader) ([]string,
 	if err != nil {
 		return nil, err
 	}
-	stored, err := r.Brought(ctx, d.old.ID)
+	stored, err := r.IntroducedResults(ctx, d.old.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -48,15 +48,15 @@ func (d *draft) differences(ctx context.Context, r transcript.Reader) ([]string,
 }
 
 // unnoted gives the clues that are not stored: others are to find it by them.
-func (d *draft) unnoted(ctx context.Context, r transcript.Reader) ([]transcript.Clue, error) {
+func (d *draft) unnoted(ctx context.Context, r transcript.Reader) ([]transcript.Hint, error) {
 	if len(d.clues) == 0 {
 		return nil, nil
 	}
-	stored, err := r.Noted(ctx, d.old.ID)
+	stored, err := r.Hints(ctx, d.old.ID)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(slices.Clone(d.clues), func(c transcript.Clue) bool { return slices.Contains(stored, c) }), nil
+	return slices.DeleteFunc(slices.Clone(d.clues), func(c transcript.Hint) bool { return slices.Contains(stored, c) }), nil
 }
 
 // sameLink leaves the nodes to the chain.

@@ -19,7 +19,7 @@ const echoes = 16
 func (k *linker) byEcho(parent *transcript.Exchange) (*transcript.Exchange, error) {
 	l := &k.d.exchange.Link
 	items, where, tried := k.d.turn.Input, k.d.where, 0
-	if l.Held() || l.By == transcript.ByRetrieve {
+	if l.ServerHeld() || l.By == transcript.ByRetrieve {
 		return parent, nil
 	}
 	for i := len(items) - 1; i >= 0 && tried < echoes; i-- {
@@ -74,7 +74,7 @@ func (k *linker) echoed(i int, parent *transcript.Exchange) (found []*transcript
 	}
 	hits := map[string]int{}
 	for _, p := range list {
-		places, err := k.tx.Clues(clueOf("said", p), candidates)
+		places, err := k.tx.ByHint(clueOf("said", p), candidates)
 		if err != nil {
 			return nil, "", err
 		}

@@ -69,7 +69,7 @@ func (k *linker) byConversation() (*transcript.Exchange, error) {
 	if id == "" {
 		return nil, nil
 	}
-	places, err := k.tx.Clues(clueOf("conversation", id), candidates)
+	places, err := k.tx.ByHint(clueOf("conversation", id), candidates)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (k *linker) holder(id string) (*transcript.Exchange, error) {
 
 // clued gives the exchanges that left that clue, latest first.
 func (k *linker) clued(kind, value string) ([]*transcript.Exchange, error) {
-	places, err := k.tx.Clues(clueOf(kind, value), candidates)
+	places, err := k.tx.ByHint(clueOf(kind, value), candidates)
 	if err != nil {
 		return nil, err
 	}

@@ -102,7 +102,7 @@ const beyond = 4
 // fits, longest first.
 func (k *linker) endsBeyond() []int {
 	l := &k.d.exchange.Link
-	if l.Held() || l.By == transcript.ByRetrieve {
+	if l.ServerHeld() || l.By == transcript.ByRetrieve {
 		return nil
 	}
 	var ends []int
@@ -136,11 +136,11 @@ func (k *linker) byLoose(parent *transcript.Exchange) (*transcript.Exchange, err
 	}
 	nodes := k.d.looseNodes()
 	for _, n := range ends {
-		list, err := k.tx.ByLooseNode(nodes[n-1], candidates)
+		list, err := k.tx.ByNodeWithoutIDs(nodes[n-1], candidates)
 		if err != nil {
 			return nil, err
 		}
-		found, err := k.take(k.near(list, parent), n, transcript.ByLoose, "history and output but for call ids")
+		found, err := k.take(k.near(list, parent), n, transcript.ByKeysWithoutIDs, "history and output but for call ids")
 		if err != nil || found != nil {
 			return found, err
 		}

@@ -21,7 +21,7 @@ func (k *linker) wants(parent, caller *transcript.Exchange) {
 	d := k.d
 	l := &d.exchange.Link
 	switch end := lastAnswerEnd(d); {
-	case k.alone || k.told != nil || l.Held():
+	case k.alone || k.told != nil || l.ServerHeld():
 	case d.turn.PreviousID != "":
 		k.want("response", d.turn.PreviousID)
 	case end > l.Shared:
@@ -73,8 +73,8 @@ func relinkWanted(ctx context.Context, tx transcript.Tx, d *decoded) ([]*transcr
 func latecomers(past transcript.Past, d *decoded) ([]string, error) {
 	e := d.exchange
 	keys := []transcript.Key{clueOf("wanted node", string(e.Link.OutNode[:]))}
-	if e.Link.LooseNode != e.Link.OutNode {
-		keys = append(keys, clueOf("wanted loose node", string(e.Link.LooseNode[:])))
+	if e.Link.NodeWithoutIDs != e.Link.OutNode {
+		keys = append(keys, clueOf("wanted loose node", string(e.Link.NodeWithoutIDs[:])))
 	}
 	if e.ResponseID != "" {
 		keys = append(keys, clueOf("wanted response", e.ResponseID))
@@ -83,7 +83,7 @@ func latecomers(past transcript.Past, d *decoded) ([]string, error) {
 		keys = append(keys, clueOf("wanted prompt", string(key[:])))
 	}
 	var ids []string
-	wanted, err := past.AnyClue(keys)
+	wanted, err := past.AnyByHint(keys)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func latecomers(past transcript.Past, d *decoded) ([]string, error) {
 		keys = nil
 	}
 	for _, key := range keys {
-		places, err := past.Clues(key, candidates)
+		places, err := past.ByHint(key, candidates)
 		if err != nil {
 			return nil, err
 		}

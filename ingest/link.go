@@ -109,7 +109,7 @@ func (k *linker) parent() (*transcript.Exchange, error) {
 		place(k.d, transcript.Node{}, 0, k.nodes)
 		l.Shared = k.sharedWith(k.told)
 	}
-	if !l.Held() {
+	if !l.ServerHeld() {
 		if by, evidence := k.word(); by == transcript.ByUser || found == nil || found.ID != k.told.ID {
 			l.By, l.Evidence = by, evidence
 		}
@@ -181,12 +181,12 @@ func place(d *decoded, from transcript.Node, base int, nodes []transcript.Node) 
 func (k *linker) loose(parent *transcript.Exchange) {
 	l := &k.d.exchange.Link
 	from, skip := transcript.Node{}, 0
-	if parent != nil && !parent.Link.LooseNode.IsZero() {
+	if parent != nil && !parent.Link.NodeWithoutIDs.IsZero() {
 		switch {
-		case l.Held():
-			from, skip = parent.Link.LooseNode, l.Shared
+		case l.ServerHeld():
+			from, skip = parent.Link.NodeWithoutIDs, l.Shared
 		case l.By == transcript.ByHistory && l.Shared == parent.Link.OutLen:
-			from, skip = parent.Link.LooseNode, l.Shared
+			from, skip = parent.Link.NodeWithoutIDs, l.Shared
 		}
 	}
 	for i, where := range k.d.where {
@@ -199,8 +199,8 @@ func (k *linker) loose(parent *transcript.Exchange) {
 	}
 	out := transcript.Chain(from, k.d.output().loose)
 	if len(out) > 0 {
-		l.LooseNode = out[len(out)-1]
+		l.NodeWithoutIDs = out[len(out)-1]
 	} else {
-		l.LooseNode = from.Extend(transcript.Key{})
+		l.NodeWithoutIDs = from.Extend(transcript.Key{})
 	}
 }

@@ -6,7 +6,7 @@ import "github.com/retake-debugger/retake/transcript"
 // its call id. Most items have none, and their key is known.
 func (d *decoded) looseKey(i int) transcript.Key {
 	if it := &d.turn.Input[i]; it.CallID != "" {
-		return transcript.LooseKeyOf(it)
+		return transcript.KeyWithoutID(it)
 	}
 	return d.keys[d.where[i]]
 }
@@ -32,7 +32,7 @@ func (d *decoded) output() *outputKeys {
 		}
 		d.out.keys = append(d.out.keys, key)
 		if it.CallID != "" {
-			key = transcript.LooseKeyOf(it)
+			key = transcript.KeyWithoutID(it)
 		}
 		d.out.loose = append(d.out.loose, key)
 	}

@@ -19,7 +19,7 @@ func TestLooseNodes_AreTheChainWithoutCallIDs(t *testing.T) {
 		{Kind: transcript.MessageItem, Role: "assistant", Text: "both read"},
 	}}}
 	d.keys, d.where = transcript.Keys(d.turn.Input), chainIndex(d.turn.Input)
-	want := transcript.Chain(transcript.Node{}, transcript.LooseKeys(d.turn.Input))
+	want := transcript.Chain(transcript.Node{}, transcript.KeysWithoutIDs(d.turn.Input))
 	if len(want) != 6 {
 		t.Fatalf("%d items are in the chain, want 6", len(want))
 	}

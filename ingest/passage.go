@@ -46,7 +46,7 @@ func putPassages(tx transcript.Tx, d *decoded) error {
 	}
 	list := passages(d.turn.Text, keptPassages)
 	for _, p := range list {
-		if err := tx.PutClue(clueOf("said", p), d.exchange.ID, strconv.Itoa(len(list))); err != nil {
+		if err := tx.PutHint(clueOf("said", p), d.exchange.ID, strconv.Itoa(len(list))); err != nil {
 			return err
 		}
 	}
@@ -57,7 +57,7 @@ func putPassages(tx transcript.Tx, d *decoded) error {
 // beyond what parent's history covers.
 func (k *linker) byCompaction(parent *transcript.Exchange) (*transcript.Exchange, error) {
 	l := &k.d.exchange.Link
-	for i := len(k.d.turn.Input) - 1; i >= 0 && !l.Held(); i-- {
+	for i := len(k.d.turn.Input) - 1; i >= 0 && !l.ServerHeld(); i-- {
 		it := &k.d.turn.Input[i]
 		if it.Kind != transcript.Compaction {
 			continue
@@ -110,13 +110,13 @@ func (k *linker) said() (*transcript.Exchange, error) {
 	for _, p := range k.soughtPassages() {
 		clues = append(clues, clueOf("said", p))
 	}
-	if any, err := k.tx.AnyClue(clues); err != nil || !any {
+	if any, err := k.tx.AnyByHint(clues); err != nil || !any {
 		return nil, err
 	}
 	counts := map[string]int{}
 	var best *transcript.Exchange
 	for _, clue := range clues {
-		places, err := k.tx.Clues(clue, candidates)
+		places, err := k.tx.ByHint(clue, candidates)
 		if err != nil {
 			return nil, err
 		}

@@ -66,7 +66,7 @@ func (p *pieces) read(b transcript.CapturedBody, m *transcript.Message) {
 // store stores the segments. It fails only for the store's own reasons.
 func (p *pieces) store(tx transcript.Tx, m *transcript.Message) (transcript.BodyID, error) {
 	if p.source == nil {
-		return tx.PutPieces(p.inMemory())
+		return tx.PutSegments(p.inMemory())
 	}
 	return p.storeLarge(tx, m)
 }
@@ -104,14 +104,14 @@ func (p *pieces) storeLarge(tx transcript.Tx, m *transcript.Message) (transcript
 	return id, err
 }
 
-func (p *pieces) inMemory() iter.Seq2[transcript.Piece, error] {
-	return func(yield func(transcript.Piece, error) bool) {
+func (p *pieces) inMemory() iter.Seq2[transcript.Segment, error] {
+	return func(yield func(transcript.Segment, error) bool) {
 		start := 0
 		for i, end := range p.cuts {
 			if end == start {
 				continue
 			}
-			piece := transcript.Piece{Bytes: p.body[start:end]}
+			piece := transcript.Segment{Bytes: p.body[start:end]}
 			if i < len(p.marks) && p.marks[i] != (dialect.Mark{}) {
 				piece.Same = p.marks[i]
 			}
@@ -121,7 +121,7 @@ func (p *pieces) inMemory() iter.Seq2[transcript.Piece, error] {
 			start = end
 		}
 		if start < len(p.body) {
-			yield(transcript.Piece{Bytes: p.body[start:]}, nil)
+			yield(transcript.Segment{Bytes: p.body[start:]}, nil)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func (k *linker) prompter(parent *transcript.Exchange) (*transcript.Exchange, er
 		}
 	}
 	for _, key := range k.firstTexts() {
-		places, err := k.tx.Clues(key, candidates)
+		places, err := k.tx.ByHint(key, candidates)
 		if err != nil {
 			return nil, err
 		}

@@ -49,7 +49,7 @@ func TestReindex_OfWhatAPruneHasLeft(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				brought, err := db.Brought(t.Context(), e.ID)
+				brought, err := db.IntroducedResults(t.Context(), e.ID)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -155,7 +155,7 @@ func (d *draft) relink(now *decoded, allow lenience) (*transcript.Exchange, erro
 		return was, nil
 	}
 	d.keepSide(now)
-	if allow.choice && parent != nil && was != nil && was.N <= known(d.old) && l.By == stored.By && l.Shared == stored.Shared && !l.Held() {
+	if allow.choice && parent != nil && was != nil && was.N <= known(d.old) && l.By == stored.By && l.Shared == stored.Shared && !l.ServerHeld() {
 		keepLink(now, stored, true)
 		parent = was
 	}
@@ -182,8 +182,8 @@ func stronger(now, stored *transcript.Link) bool {
 func keepLink(d *decoded, stored *transcript.Link, derived bool) {
 	l := &d.exchange.Link
 	now := *l
-	switch held := stored.Held(); {
-	case derived && held == now.Held():
+	switch held := stored.ServerHeld(); {
+	case derived && held == now.ServerHeld():
 	case held:
 		now = *stored
 	default:
@@ -216,7 +216,7 @@ type draft struct {
 	names          []string          // what the client calls its run
 	newAgent       *transcript.Agent // it begins an agent that is not there yet
 	parentCall     *transcript.Place // of its agent, where another one is stored or none
-	clues          []transcript.Clue
+	clues          []transcript.Hint
 }
 
 var errDraft = errors.New("not a part of deriving again")
@@ -240,13 +240,13 @@ func (d *draft) PutDerived(*transcript.Exchange, []transcript.CallRow, []transcr
 	return errDraft
 }
 func (d *draft) PutBody(iter.Seq2[[]byte, error]) (transcript.BodyID, error) { return 0, errDraft }
-func (d *draft) PutPieces(iter.Seq2[transcript.Piece, error]) (transcript.BodyID, error) {
+func (d *draft) PutSegments(iter.Seq2[transcript.Segment, error]) (transcript.BodyID, error) {
 	return 0, errDraft
 }
 
-// PutClue keeps by what the exchange is to be found.
-func (d *draft) PutClue(value transcript.Key, _, at string) error {
-	d.clues = append(d.clues, transcript.Clue{Value: value, At: at})
+// PutHint keeps by what the exchange is to be found.
+func (d *draft) PutHint(value transcript.Key, _, at string) error {
+	d.clues = append(d.clues, transcript.Hint{Value: value, At: at})
 	return nil
 }
 
@@ -357,7 +357,7 @@ func (d *draft) PutResult(exchange, at string, r transcript.ResultRow) error {
 
 // keepBrought adds the stored results whose calls could not be found again.
 func (d *draft) keepBrought() error {
-	stored, err := d.Brought(d.ctx, d.old.ID)
+	stored, err := d.IntroducedResults(d.ctx, d.old.ID)
 	if err != nil {
 		return err
 	}

@@ -214,7 +214,7 @@ func (d *draft) apply(ctx context.Context, tx transcript.Tx) (bool, error) {
 		return false, err
 	}
 	for _, c := range unnoted {
-		if err := tx.PutClue(c.Value, old.ID, c.At); err != nil {
+		if err := tx.PutHint(c.Value, old.ID, c.At); err != nil {
 			return false, err
 		}
 	}

@@ -57,7 +57,7 @@ func putPrompts(tx transcript.Tx, d *decoded, it *transcript.Item) error {
 			continue
 		}
 		d.prompts = append(d.prompts, key)
-		if err := tx.PutClue(key, d.exchange.ID, it.At); err != nil {
+		if err := tx.PutHint(key, d.exchange.ID, it.At); err != nil {
 			return err
 		}
 	}
@@ -112,7 +112,9 @@ func (r *results) put() error {
 
 // idsMayDiffer tells whether the evidence of a link says that call ids were
 // written anew, or says nothing of them.
-func idsMayDiffer(by string) bool { return by == transcript.ByLoose || by == transcript.ByText }
+func idsMayDiffer(by string) bool {
+	return by == transcript.ByKeysWithoutIDs || by == transcript.ByText
+}
 
 // answers gives the new results by the call that they answer, those without a
 // call in the request, and the first call that has a new result. A second

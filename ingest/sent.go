@@ -85,7 +85,7 @@ func (x *textReader) excerpt(ctx context.Context, r transcript.Reader, e *transc
 	if before.pieces == nil || e.Request.ContentEncoding != "" || e.Link.Shared == 0 {
 		return nil, nil
 	}
-	pieces, err := r.Pieces(ctx, e.Request.Body)
+	pieces, err := r.Segments(ctx, e.Request.Body)
 	if err != nil {
 		return nil, err
 	}

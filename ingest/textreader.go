@@ -62,10 +62,10 @@ func (x *textReader) read(ctx context.Context, r transcript.Reader, u transcript
 		if text == "" {
 			continue
 		}
-		items = append(items, transcript.SearchItem{Exchange: e.N, Body: b.Body, At: b.Item.At, Piece: c.piece(b),
+		items = append(items, transcript.SearchItem{Exchange: e.N, Body: b.Body, At: b.Item.At, Segment: c.piece(b),
 			Kind: b.Item.Kind, Tool: b.Tool, IsError: b.Item.IsError, Text: text})
 		key := c.same[b.Item]
-		if b.Item.Steady() {
+		if b.Item.IsSetting() {
 			key = transcript.SameKey(b.Item)
 		}
 		same = append(same, key)
@@ -75,13 +75,13 @@ func (x *textReader) read(ctx context.Context, r transcript.Reader, u transcript
 
 // brought reads what is new in an exchange, or all of it if that does not tell
 // everything.
-func (x *textReader) brought(ctx context.Context, r transcript.Reader, e *transcript.Exchange, before *sent, whole bool) (*contents, []transcript.Brought, error) {
+func (x *textReader) brought(ctx context.Context, r transcript.Reader, e *transcript.Exchange, before *sent, whole bool) (*contents, []transcript.IntroducedItem, error) {
 	c, err := x.excerpt(ctx, r, e, before)
 	if err != nil {
 		return nil, nil, err
 	}
 	if c != nil {
-		brought := transcript.BroughtBy(e, c.turn, c.shared, before.known)
+		brought := transcript.IntroducedBy(e, c.turn, c.shared, before.known)
 		if err := transcript.NameTools(ctx, r, e, brought); err != nil || allNamed(brought) {
 			return c, brought, err
 		}
@@ -95,12 +95,12 @@ func (x *textReader) brought(ctx context.Context, r transcript.Reader, e *transc
 	if whole || c.shared == 0 {
 		c.markHistory()
 	}
-	brought := transcript.BroughtBy(e, c.turn, c.shared, before.known)
+	brought := transcript.IntroducedBy(e, c.turn, c.shared, before.known)
 	return c, brought, transcript.NameTools(ctx, r, e, brought)
 }
 
 // allNamed tells whether it is known of which tool each result is.
-func allNamed(brought []transcript.Brought) bool {
+func allNamed(brought []transcript.IntroducedItem) bool {
 	for i := range brought {
 		if it := brought[i].Item; it.Kind == transcript.ToolResult && it.CallID != "" && brought[i].Tool == "" {
 			return false
@@ -111,7 +111,7 @@ func allNamed(brought []transcript.Brought) bool {
 
 // piece gives the piece of the request that holds the element with an item, 0 if
 // that is not known.
-func (c *contents) piece(b *transcript.Brought) transcript.BodyID {
+func (c *contents) piece(b *transcript.IntroducedItem) transcript.BodyID {
 	member, index, ok := dialect.ElementAt(b.Item.At)
 	if b.Body != "request" || !ok {
 		return 0
@@ -192,7 +192,7 @@ func (x *textReader) all(ctx context.Context, r transcript.Reader, e *transcript
 	if e.Request.ContentEncoding != "" || len(w.Request) == 0 {
 		return c, nil
 	}
-	pieces, err := r.Pieces(ctx, e.Request.Body)
+	pieces, err := r.Segments(ctx, e.Request.Body)
 	if err == nil && len(pieces) == len(reading.Cuts) {
 		c.lay(pieces, reading.Cuts, dialect.Elements(w.Request))
 	}

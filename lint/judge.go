@@ -187,7 +187,7 @@ func (w *walker) continues(s Step, before *line) bool {
 func conversation(input []transcript.Item) []*transcript.Item {
 	items := make([]*transcript.Item, 0, len(input))
 	for i := range input {
-		if !input[i].Steady() || input[i].Kind == transcript.System {
+		if !input[i].IsSetting() || input[i].Kind == transcript.System {
 			items = append(items, &input[i])
 		}
 	}

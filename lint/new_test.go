@@ -17,7 +17,7 @@ func whatIsNew(s lint.Step, before *lint.Step) lint.Step {
 	s.New = true
 	chain, begun := 0, false
 	for _, it := range s.Turn.Input {
-		begun = begun || !it.Steady()
+		begun = begun || !it.IsSetting()
 		if it.Kind == transcript.ToolDefinition || it.Kind == transcript.System && !begun {
 			s.Settings = append(s.Settings, it)
 			continue

@@ -180,7 +180,7 @@ func TestPlay_ContinuesWhatRealClientsRecorded(t *testing.T) {
 
 func goOnWith(t *testing.T, b *bench, stub string, run []*transcript.Exchange) {
 	t.Helper()
-	rows, err := b.db.Brought(t.Context(), run[len(run)-1].ID)
+	rows, err := b.db.IntroducedResults(t.Context(), run[len(run)-1].ID)
 	if err != nil || len(rows) == 0 {
 		t.Fatalf("the last step of a run brings %v, %v", rows, err)
 	}

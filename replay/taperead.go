@@ -73,7 +73,7 @@ func (t *tapeReader) turn(e *transcript.Exchange) (*readTurn, error) {
 
 // read gives the results that a request brought.
 func (t *tapeReader) read(e *transcript.Exchange) (list []*taped, err error) {
-	rows, err := t.reader.Brought(t.ctx, e.ID)
+	rows, err := t.reader.IntroducedResults(t.ctx, e.ID)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}

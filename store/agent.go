@@ -136,8 +136,8 @@ func (t *tx) SetSide(exchange string) error {
 	return nil
 }
 
-// PutClue notes by what an exchange may be found.
-func (t *tx) PutClue(value transcript.Key, exchange, at string) error {
+// PutHint notes by what an exchange may be found.
+func (t *tx) PutHint(value transcript.Key, exchange, at string) error {
 	if err := t.open(); err != nil {
 		return err
 	}
@@ -153,11 +153,11 @@ func (t *tx) PutClue(value transcript.Key, exchange, at string) error {
 	return nil
 }
 
-// Noted lists the clues of an exchange.
-func (r *reader) Noted(ctx context.Context, exchange string) ([]transcript.Clue, error) {
-	var list []transcript.Clue
+// Hints lists the clues of an exchange.
+func (r *reader) Hints(ctx context.Context, exchange string) ([]transcript.Hint, error) {
+	var list []transcript.Hint
 	err := r.st.rows(ctx, "SELECT value, at FROM clue WHERE n = (SELECT n FROM exchange WHERE id = ?)", []any{packID(exchange)}, func(row *sql.Rows) error {
-		var c transcript.Clue
+		var c transcript.Hint
 		var value []byte
 		err := row.Scan(&value, &c.At)
 		copy(c.Value[:], value)
@@ -170,8 +170,8 @@ func (r *reader) Noted(ctx context.Context, exchange string) ([]transcript.Clue,
 	return list, nil
 }
 
-// Clues gives the exchanges that were noted with that clue, newest first.
-func (p *past) Clues(value transcript.Key, limit int) ([]transcript.Place, error) {
+// ByHint gives the exchanges that were noted with that clue, newest first.
+func (p *past) ByHint(value transcript.Key, limit int) ([]transcript.Place, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -225,8 +225,8 @@ var selectAnyClue = func() (all [anyClues]string) {
 	return all
 }()
 
-// AnyClue tells whether any exchange was noted with one of the clues.
-func (p *past) AnyClue(values []transcript.Key) (bool, error) {
+// AnyByHint tells whether any exchange was noted with one of the clues.
+func (p *past) AnyByHint(values []transcript.Key) (bool, error) {
 	if err := p.check(); err != nil {
 		return false, err
 	}

@@ -172,8 +172,8 @@ func (t *tx) replaceBrought(exchange string, brought []transcript.CallRow) error
 	return nil
 }
 
-// Brought lists the results that the request of that exchange brought.
-func (r *reader) Brought(ctx context.Context, exchange string) ([]transcript.CallRow, error) {
+// IntroducedResults lists the results that the request of that exchange brought.
+func (r *reader) IntroducedResults(ctx context.Context, exchange string) ([]transcript.CallRow, error) {
 	const query = `SELECT c.call, (SELECT id FROM exchange WHERE n = c.n), c.at, c.key, c.call_id, c.name, r.at, r.found_by, r.latency, r.is_error
 		FROM exchange e CROSS JOIN pair b ON b.n = e.n AND b.kind = 2
 		CROSS JOIN pair c ON c.n = b.call >> 24 AND c.kind = 0 AND c.call = b.call

@@ -81,7 +81,7 @@ func packExchange(e *transcript.Exchange, model int64, request, response any) ([
 	return append(row, e.Preview, e.Calls, e.Results, warnings, packID(l.Run), packID(l.Parent), l.By, l.Evidence,
 		l.Shared, l.InLen, l.OutLen, packNode(l.InNode), packNode(l.OutNode), l.Labelled, seen,
 		e.Tools, packID(l.Agent), l.Step, l.Attempt, l.Side, e.Request.Omitted, e.Response.Omitted,
-		packNode(l.LooseNode), packSettings(&l.Settings), change, l.AsOf, string(e.Imported), packChunks(e.Response.Chunks)), nil
+		packNode(l.NodeWithoutIDs), packSettings(&l.Settings), change, l.AsOf, string(e.Imported), packChunks(e.Response.Chunks)), nil
 }
 
 func packSeen(seen *transcript.Ending) (any, error) {
@@ -191,7 +191,7 @@ func (s *scanned) finish(e *transcript.Exchange) error {
 	}
 	copy(e.Link.InNode[:], s.inNode)
 	copy(e.Link.OutNode[:], s.outNode)
-	copy(e.Link.LooseNode[:], s.loose)
+	copy(e.Link.NodeWithoutIDs[:], s.loose)
 	unpackSettings(&e.Link.Settings, s.settings)
 	if s.change != nil {
 		if err := json.Unmarshal([]byte(*s.change), &e.Link.Change); err != nil {

@@ -41,7 +41,7 @@ func (k *known) forget() {
 
 // find gives the remembered segment of a piece's bytes, or nil. before is the
 // segment that came before, if there is one.
-func (k *known) find(before *knownSegment, p transcript.Piece) *knownSegment {
+func (k *known) find(before *knownSegment, p transcript.Segment) *knownSegment {
 	if before != nil && before.next != nil && before.next.is(p) {
 		before.next.used = true
 		return before.next
@@ -58,7 +58,7 @@ func (k *known) find(before *knownSegment, p transcript.Piece) *knownSegment {
 }
 
 // is tells whether a piece has the segment's bytes.
-func (s *knownSegment) is(p transcript.Piece) bool {
+func (s *knownSegment) is(p transcript.Segment) bool {
 	if len(s.data) != len(p.Bytes) {
 		return false
 	}
@@ -75,7 +75,7 @@ func (s *knownSegment) is(p transcript.Piece) bool {
 }
 
 // remember keeps a copy of a piece.
-func (k *known) remember(before *knownSegment, id segmentID, p transcript.Piece) *knownSegment {
+func (k *known) remember(before *knownSegment, id segmentID, p transcript.Segment) *knownSegment {
 	if len(p.Bytes) > k.limit/8 {
 		return nil
 	}

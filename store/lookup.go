@@ -78,7 +78,7 @@ func (l *lookup) ofExchange(e *transcript.Exchange) []lookupKey {
 	if n := e.Link.InNode; !n.IsZero() {
 		add(findInNode, n[:])
 	}
-	if n := e.Link.LooseNode; !n.IsZero() && n != e.Link.OutNode {
+	if n := e.Link.NodeWithoutIDs; !n.IsZero() && n != e.Link.OutNode {
 		add(findLooseNode, n[:])
 	}
 	if e.ResponseID != "" {

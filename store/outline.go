@@ -15,9 +15,9 @@ const selectOutlines = "SELECT e.n, id, started, method, url, status, outcome, e
 	"(SELECT dialect FROM model WHERE id = e.model), (SELECT asked FROM model WHERE id = e.model), (SELECT answered FROM model WHERE id = e.model) " +
 	"FROM exchange e WHERE e.n IN (SELECT value FROM json_each(?))"
 
-// Outlines reads a few columns of exchanges: a whole row costs several times as
+// Summaries reads a few columns of exchanges: a whole row costs several times as
 // much, and most of what a search looks at does not match.
-func (r *reader) Outlines(ctx context.Context, numbers []int64) ([]*transcript.Exchange, error) {
+func (r *reader) Summaries(ctx context.Context, numbers []int64) ([]*transcript.Exchange, error) {
 	list, err := r.outlines(ctx, numbers)
 	if err == nil || !errors.Is(err, transcript.ErrDamaged) {
 		return list, err

@@ -74,17 +74,17 @@ func (p *past) ByInNode(n transcript.Node, limit int) ([]*transcript.Exchange, e
 	return p.find(findInNode, n[:], limit, func(e *transcript.Exchange) bool { return e.Link.InNode == n })
 }
 
-// ByLooseNode gives the exchanges whose history and output is that node but for
+// ByNodeWithoutIDs gives the exchanges whose history and output is that node but for
 // call ids, newest first.
-func (p *past) ByLooseNode(n transcript.Node, limit int) ([]*transcript.Exchange, error) {
+func (p *past) ByNodeWithoutIDs(n transcript.Node, limit int) ([]*transcript.Exchange, error) {
 	if n.IsZero() {
 		return nil, p.check()
 	}
-	list, err := p.find(findLooseNode, n[:], limit, func(e *transcript.Exchange) bool { return e.Link.LooseNode == n })
+	list, err := p.find(findLooseNode, n[:], limit, func(e *transcript.Exchange) bool { return e.Link.NodeWithoutIDs == n })
 	if err != nil {
 		return nil, err
 	}
-	without, err := p.find(findOutNode, n[:], limit, func(e *transcript.Exchange) bool { return e.Link.OutNode == n && e.Link.LooseNode == n })
+	without, err := p.find(findOutNode, n[:], limit, func(e *transcript.Exchange) bool { return e.Link.OutNode == n && e.Link.NodeWithoutIDs == n })
 	list = append(list, without...)
 	slices.SortFunc(list, func(a, b *transcript.Exchange) int { return cmp.Compare(b.N, a.N) })
 	return list[:min(limit, len(list))], err

@@ -8,15 +8,15 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Pieces lists the pieces of a body.
-func (r *reader) Pieces(ctx context.Context, id transcript.BodyID) ([]transcript.BodyID, error) {
-	_, list, err := r.PiecesBehind(ctx, id, 0)
+// Segments lists the pieces of a body.
+func (r *reader) Segments(ctx context.Context, id transcript.BodyID) ([]transcript.BodyID, error) {
+	_, list, err := r.SegmentsAfter(ctx, id, 0)
 	return list, err
 }
 
-// PiecesBehind lists the pieces of a body behind those that it begins with as
+// SegmentsAfter lists the pieces of a body behind those that it begins with as
 // another body does.
-func (r *reader) PiecesBehind(ctx context.Context, id, like transcript.BodyID) (shared int, rest []transcript.BodyID, err error) {
+func (r *reader) SegmentsAfter(ctx context.Context, id, like transcript.BodyID) (shared int, rest []transcript.BodyID, err error) {
 	list, err := r.listed(ctx, id)
 	if err != nil {
 		return 0, nil, fmt.Errorf("list pieces of body %d: %w", id, err)

@@ -48,7 +48,7 @@ func conversations(tb testing.TB, db *store.DB, first, count, steps, perStep int
 			if err := putStep(tx, e, request, response); err != nil {
 				return err
 			}
-			if err := tx.PutClue(transcript.Key{byte(n), byte(n / 7)}, e.ID, "/choices/0/message/tool_calls/0"); err != nil {
+			if err := tx.PutHint(transcript.Key{byte(n), byte(n / 7)}, e.ID, "/choices/0/message/tool_calls/0"); err != nil {
 				return err
 			}
 			if last[i] == nil {

@@ -21,17 +21,17 @@ const (
 // PutBody stores the pieces of a body in order; equal pieces are stored once.
 // Memory grows with the number of pieces, not with their bytes.
 func (t *tx) PutBody(body iter.Seq2[[]byte, error]) (transcript.BodyID, error) {
-	return t.PutPieces(func(yield func(transcript.Piece, error) bool) {
+	return t.PutSegments(func(yield func(transcript.Segment, error) bool) {
 		for piece, err := range body {
-			if !yield(transcript.Piece{Bytes: piece}, err) {
+			if !yield(transcript.Segment{Bytes: piece}, err) {
 				return
 			}
 		}
 	})
 }
 
-// PutPieces does the same for pieces of which some are known to be the same.
-func (t *tx) PutPieces(body iter.Seq2[transcript.Piece, error]) (transcript.BodyID, error) {
+// PutSegments does the same for pieces of which some are known to be the same.
+func (t *tx) PutSegments(body iter.Seq2[transcript.Segment, error]) (transcript.BodyID, error) {
 	if err := t.open(); err != nil {
 		return 0, err
 	}
@@ -62,12 +62,12 @@ type bodyWriter struct {
 	firstFresh [2]int64 // by lane
 }
 
-func (b *bodyWriter) add(p transcript.Piece) error {
+func (b *bodyWriter) add(p transcript.Segment) error {
 	for len(p.Bytes) > maxPiece {
-		if err := b.addOne(transcript.Piece{Bytes: p.Bytes[:maxPiece]}); err != nil {
+		if err := b.addOne(transcript.Segment{Bytes: p.Bytes[:maxPiece]}); err != nil {
 			return err
 		}
-		p = transcript.Piece{Bytes: p.Bytes[maxPiece:]}
+		p = transcript.Segment{Bytes: p.Bytes[maxPiece:]}
 	}
 	if len(p.Bytes) == 0 {
 		return nil
@@ -75,7 +75,7 @@ func (b *bodyWriter) add(p transcript.Piece) error {
 	return b.addOne(p)
 }
 
-func (b *bodyWriter) addOne(p transcript.Piece) error {
+func (b *bodyWriter) addOne(p transcript.Segment) error {
 	piece := p.Bytes
 	b.size += int64(len(piece))
 	switch {
@@ -102,7 +102,7 @@ func (b *bodyWriter) storeFirst(lane int) error {
 	}
 	first := b.first
 	b.first = nil
-	return b.store(transcript.Piece{Bytes: first}, lane)
+	return b.store(transcript.Segment{Bytes: first}, lane)
 }
 
 func (b *bodyWriter) storeJoined() error {
@@ -110,7 +110,7 @@ func (b *bodyWriter) storeJoined() error {
 		return nil
 	}
 	for piece := range chunksOf(b.joined, maxPiece) {
-		if err := b.store(transcript.Piece{Bytes: piece}, pieces); err != nil {
+		if err := b.store(transcript.Segment{Bytes: piece}, pieces); err != nil {
 			return err
 		}
 	}
@@ -131,7 +131,7 @@ func chunksOf(data []byte, size int) iter.Seq[[]byte] {
 }
 
 // store finds the segment of these bytes or makes a new one.
-func (b *bodyWriter) store(p transcript.Piece, lane int) error {
+func (b *bodyWriter) store(p transcript.Segment, lane int) error {
 	if len(b.ids) >= maxSegments {
 		return fmt.Errorf("more than %d segments", maxSegments)
 	}

@@ -14,7 +14,7 @@ func FuzzItems(f *testing.F) {
 	f.Add([]byte{3, 1, 2, 4, 0, 0, 1, 'x', 2, 1})
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff})
 	f.Add(packItems([]packedItem{
-		{SearchItem: transcript.SearchItem{Exchange: 7, Body: "request", At: "/messages/1", Piece: 33, Kind: transcript.ToolResult, IsError: true}, tool: 5, cell: 1, cells: 3},
+		{SearchItem: transcript.SearchItem{Exchange: 7, Body: "request", At: "/messages/1", Segment: 33, Kind: transcript.ToolResult, IsError: true}, tool: 5, cell: 1, cells: 3},
 		{SearchItem: transcript.SearchItem{Exchange: 9, Body: "response", At: "/messages/12", Kind: transcript.System}, cell: 4, cells: 1},
 	}, 7))
 	f.Fuzz(func(t *testing.T, packed []byte) {

@@ -68,7 +68,7 @@ func packItems(items []packedItem, exchange int64) []byte {
 		out = append(out, flags)
 		out = binary.AppendUvarint(out, uint64(max(0, slices.Index(itemKinds, it.Kind))))
 		out = binary.AppendVarint(out, it.Exchange-before.Exchange)
-		out = binary.AppendVarint(out, int64(it.Piece-before.Piece))
+		out = binary.AppendVarint(out, int64(it.Segment-before.Segment))
 		out = binary.AppendUvarint(out, uint64(it.tool))
 		out = binary.AppendUvarint(out, uint64(same))
 		out = binary.AppendUvarint(out, uint64(len(it.At)-same))
@@ -113,7 +113,7 @@ func (r *itemReader) next() bool {
 
 // item gives the item that was read.
 func (r *itemReader) item() packedItem {
-	it := packedItem{SearchItem: transcript.SearchItem{Exchange: r.exchange, Body: "request", At: string(r.at), Piece: transcript.BodyID(r.piece),
+	it := packedItem{SearchItem: transcript.SearchItem{Exchange: r.exchange, Body: "request", At: string(r.at), Segment: transcript.BodyID(r.piece),
 		Kind: itemKinds[r.kind], IsError: r.flags&flagError != 0}, tool: r.tool, words: r.flags&flagWords != 0, again: r.flags&flagAgain != 0, cell: r.cell, cells: r.cells}
 	if r.flags&flagResponse != 0 {
 		it.Body = "response"

@@ -124,7 +124,7 @@ func (s Sameness) hash(h *hashed, it *Item, steady bool) {
 	}
 	text := textOf(it)
 	if steady && (it.Kind == System || it.Kind == ToolResult) {
-		text = Steady(text)
+		text = Normalise(text)
 	}
 	h.field(text)
 	if it.Kind != ToolResult {
@@ -157,8 +157,8 @@ var volatile = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d([.,]\d+)?)
 	`[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}|` +
 	`\b(call|toolu|msg|resp|chatcmpl|fc|rs)_[0-9A-Za-z]{12,}`)
 
-// Steady gives a text without what programs write anew each time.
-func Steady(text string) string {
+// Normalise gives a text without what programs write anew each time.
+func Normalise(text string) string {
 	if !strings.ContainsAny(text, "-_") {
 		return text
 	}

@@ -169,38 +169,38 @@ type Link struct {
 	InNode   Node   // history up to the input
 	OutNode  Node   // history including the output
 	// LooseNode is OutNode made of keys without call ids.
-	LooseNode Node
-	Settings  Settings // system prompt and tools
-	Change    Change   // what is otherwise than in the exchange before
-	Replay    bool     // a take sent it; Reader.Outlines alone tells
-	AsOf      int64    // number of the latest exchange that was known when the link was made; 0 for the exchange itself
+	NodeWithoutIDs Node
+	Settings       Settings // system prompt and tools
+	Change         Change   // what is otherwise than in the exchange before
+	Replay         bool     // a take sent it; Reader.Outlines alone tells
+	AsOf           int64    // number of the latest exchange that was known when the link was made; 0 for the exchange itself
 }
 
 // The kinds of evidence, strongest first. The first three belong to a history
 // that only the provider holds: the request leaves it out.
 const (
-	ByResponse     = "previous_response_id" // the request names the answer that it goes on from
-	ByConversation = "conversation"         // it names a conversation
-	ByReference    = "item_reference"       // it names an item of the answer
-	ByUser         = "user"                 // a user said so (Override)
-	ByTake         = "take"                 // a take sent it, which says where it left the original
-	ByRetrieve     = "retrieve"             // it asks again for an answer: a poll, a resumed stream
-	ByHistory      = "history"              // its input begins with the parent's history and output
-	ByChoice       = "choice"               // the same with another of several choices than the first
-	ByLoose        = "ids"                  // the same but for call ids
-	ByCall         = "call"                 // it repeats a call of the parent, though the history before differs
-	ByText         = "text"                 // it repeats the final text of the parent, though the history before differs
-	ByCompaction   = "compaction"           // its history was replaced by a summary that the parent made
-	ByHandoff      = "handoff"              // its first message holds the parent's final text; the agent is another
-	ByAttempt      = "attempt"              // it asks what a request asked that failed
-	BySession      = "session"              // the client names the session or agent
-	ByPrompt       = "prompt"               // its first message is what a call passed on
-	ByTime         = "time"                 // a side call of the only run that its client had under way
-	ByLabel        = "label"                // recorder run's label
+	ByResponse       = "previous_response_id" // the request names the answer that it goes on from
+	ByConversation   = "conversation"         // it names a conversation
+	ByReference      = "item_reference"       // it names an item of the answer
+	ByUser           = "user"                 // a user said so (Override)
+	ByTake           = "take"                 // a take sent it, which says where it left the original
+	ByRetrieve       = "retrieve"             // it asks again for an answer: a poll, a resumed stream
+	ByHistory        = "history"              // its input begins with the parent's history and output
+	ByChoice         = "choice"               // the same with another of several choices than the first
+	ByKeysWithoutIDs = "ids"                  // the same but for call ids
+	ByCall           = "call"                 // it repeats a call of the parent, though the history before differs
+	ByText           = "text"                 // it repeats the final text of the parent, though the history before differs
+	ByCompaction     = "compaction"           // its history was replaced by a summary that the parent made
+	ByHandoff        = "handoff"              // its first message holds the parent's final text; the agent is another
+	ByAttempt        = "attempt"              // it asks what a request asked that failed
+	BySession        = "session"              // the client names the session or agent
+	ByPrompt         = "prompt"               // its first message is what a call passed on
+	ByTime           = "time"                 // a side call of the only run that its client had under way
+	ByLabel          = "label"                // recorder run's label
 )
 
-// Held tells whether a link is to a history that the provider holds and the
+// ServerHeld tells whether a link is to a history that the provider holds and the
 // request leaves out.
-func (l *Link) Held() bool {
+func (l *Link) ServerHeld() bool {
 	return l.Parent != "" && (l.By == ByResponse || l.By == ByConversation || l.By == ByReference)
 }

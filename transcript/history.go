@@ -77,7 +77,7 @@ type historyStep struct {
 // stepBefore gives the exchange that holds what this one leaves out, nil if it
 // leaves out nothing or that is not there.
 func stepBefore(ctx context.Context, r Reader, e *Exchange, t *Turn) (*Exchange, Gap, error) {
-	if !e.Link.Held() && e.Link.By != ByRetrieve {
+	if !e.Link.ServerHeld() && e.Link.By != ByRetrieve {
 		if t.PreviousID != "" || t.RetrievedID != "" || refers(t) {
 			return nil, NotRecorded, nil
 		}
@@ -117,7 +117,7 @@ func (h *History) add(s *historyStep, output bool) {
 	for i := range s.turn.Input {
 		it := &s.turn.Input[i]
 		settings := it.Kind == System || it.Kind == ToolDefinition
-		known := !settings && s.exchange.Link.Held() && it.InChain() && where < s.exchange.Link.Shared
+		known := !settings && s.exchange.Link.ServerHeld() && it.InChain() && where < s.exchange.Link.Shared
 		if it.InChain() {
 			where++
 		}

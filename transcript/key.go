@@ -38,9 +38,9 @@ func (it *Item) InChain() bool {
 // its content is encrypted anew each time; an Other by its JSON.
 func KeyOf(it *Item) Key { return keyOf(it, it.CallID) }
 
-// LooseKeyOf is a key without the call id, for clients and gateways that write
+// KeyWithoutID is a key without the call id, for clients and gateways that write
 // ids anew.
-func LooseKeyOf(it *Item) Key { return keyOf(it, "") }
+func KeyWithoutID(it *Item) Key { return keyOf(it, "") }
 
 func keyOf(it *Item, callID string) Key {
 	h := hashed{make([]byte, 0, 128+len(it.Text)+len(it.ArgumentsRaw)+72*len(it.Parts))}
@@ -105,12 +105,12 @@ func canonicalArguments(it *Item) string {
 	return raw
 }
 
-// LooseKeys gives the keys without call ids of the items that count in a chain.
-func LooseKeys(items []Item) []Key {
+// KeysWithoutIDs gives the keys without call ids of the items that count in a chain.
+func KeysWithoutIDs(items []Item) []Key {
 	var keys []Key
 	for i := range items {
 		if items[i].InChain() {
-			keys = append(keys, LooseKeyOf(&items[i]))
+			keys = append(keys, KeyWithoutID(&items[i]))
 		}
 	}
 	return keys

@@ -102,7 +102,7 @@ func (c *comparison) looseKey(it *Item) Key {
 		if c.loose == nil {
 			c.loose = map[*Item]Key{}
 		}
-		key = LooseKeyOf(it)
+		key = KeyWithoutID(it)
 		c.loose[it] = key
 	}
 	return key

@@ -23,7 +23,7 @@ type SearchItem struct {
 	At       string
 	// Piece is the piece of the body (Reader.Pieces) that holds the element with
 	// the item; 0 if it is to be looked for in the whole body.
-	Piece   BodyID
+	Segment BodyID
 	Kind    Kind
 	Tool    string // name of the tool that is called, defined or answers
 	IsError bool
@@ -83,11 +83,11 @@ type SearchQuery struct {
 type SearchReader interface {
 	// Pieces lists the pieces of a body that was stored in several: bodies that
 	// together are this one. A body of one piece is its own.
-	Pieces(ctx context.Context, id BodyID) ([]BodyID, error)
+	Segments(ctx context.Context, id BodyID) ([]BodyID, error)
 	// PiecesBehind lists the pieces of a body behind those that it begins with as
 	// the other one does, and tells how many those are. Of bodies that resend
 	// each other it reads what is new.
-	PiecesBehind(ctx context.Context, id, other BodyID) (shared int, rest []BodyID, err error)
+	SegmentsAfter(ctx context.Context, id, other BodyID) (shared int, rest []BodyID, err error)
 	// Search gives all items in the index that may match, and few that do not:
 	// whoever shows one looks at its text before. Newest first. ErrNoIndex if
 	// the index cannot answer. The sequence ends after the first error.
@@ -96,7 +96,7 @@ type SearchReader interface {
 	// them and needs them to read their answers: without what is of the request
 	// alone, times, usage and links but for their run and whether a take sent them.
 	// Those that are not there or damaged are left out.
-	Outlines(ctx context.Context, numbers []int64) ([]*Exchange, error)
+	Summaries(ctx context.Context, numbers []int64) ([]*Exchange, error)
 	// Excerpt opens a body or a piece as Body does, for a search to look into. It
 	// reads no more than that of what is stored together, so damage behind it may
 	// go unnoticed: what is shown as it was recorded comes from Body.

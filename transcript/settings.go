@@ -31,7 +31,7 @@ func SettingsOf(input []Item) Settings {
 			s.Tools += mix(hashText(it.Name))
 		case System:
 			for line := range strings.SplitSeq(it.Text, "\n") {
-				h, ok := steadyLine(line)
+				h, ok := normalisedLine(line)
 				if !ok {
 					continue
 				}
@@ -74,9 +74,9 @@ var volatileLines = []string{
 	"x-anthropic-billing-header:", // Claude Code: a nonce
 }
 
-// steadyLine hashes a line of a system prompt without what changes by itself:
+// normalisedLine hashes a line of a system prompt without what changes by itself:
 // numbers, hashes, days and months. It is not ok for one that says nothing.
-func steadyLine(line string) (uint64, bool) {
+func normalisedLine(line string) (uint64, bool) {
 	line = strings.TrimSpace(line)
 	for _, v := range volatileLines {
 		if strings.HasPrefix(line, v) {

@@ -51,9 +51,9 @@ type Omission struct {
 	SHA256 string // of the wire body, hex
 }
 
-// Piece is one piece of a body. Same, if not nil, stands for its bytes: two pieces
+// Segment is one piece of a body. Same, if not nil, stands for its bytes: two pieces
 // of one length with the same Same are equal, and need not be compared.
-type Piece struct {
+type Segment struct {
 	Bytes []byte
 	Same  any
 }
@@ -115,7 +115,7 @@ type Reader interface {
 	Calls(ctx context.Context, exchanges []string) ([]CallRow, error)
 	// Brought lists the results that the request of that exchange brought: the
 	// calls that they answer, each with these results alone.
-	Brought(ctx context.Context, exchange string) ([]CallRow, error)
+	IntroducedResults(ctx context.Context, exchange string) ([]CallRow, error)
 	// Agent gives the agent with that id. ErrNotFound if there is none.
 	Agent(ctx context.Context, id string) (*Agent, error)
 	// Agents lists the agents of a run, oldest first.
@@ -129,7 +129,7 @@ type Reader interface {
 	// tells of exchange n or a later one. Of a Tx it sees the Tx's own writes.
 	AsOf(n int64) Past
 	// Noted lists the clues that an exchange was noted with, in any order.
-	Noted(ctx context.Context, exchange string) ([]Clue, error)
+	Hints(ctx context.Context, exchange string) ([]Hint, error)
 	// Pruned tells whether exchanges were ever removed.
 	Pruned(ctx context.Context) (bool, error)
 	// Note gives what SetNote kept under that name, "" if nothing.
@@ -146,7 +146,7 @@ type Past interface {
 	ByOutNode(n Node, limit int) ([]*Exchange, error)
 	// ByLooseNode gives the exchanges whose history and output is that node made
 	// of keys without call ids (Link.LooseNode), newest first, at most limit.
-	ByLooseNode(n Node, limit int) ([]*Exchange, error)
+	ByNodeWithoutIDs(n Node, limit int) ([]*Exchange, error)
 	// ByInNode gives the exchanges whose full input is that node, newest first, at most limit.
 	ByInNode(n Node, limit int) ([]*Exchange, error)
 	// Callers gives the exchanges whose answers hold a call with that key,
@@ -164,9 +164,9 @@ type Past interface {
 	AgentByKey(run, key string) (*Agent, error)
 	// Clues gives the exchanges that were noted with that clue, and where in
 	// their answers, newest first, at most limit.
-	Clues(value Key, limit int) ([]Place, error)
+	ByHint(value Key, limit int) ([]Place, error)
 	// AnyClue tells whether Clues gives anything for one of the values.
-	AnyClue(values []Key) (bool, error)
+	AnyByHint(values []Key) (bool, error)
 	// LastStep gives the exchange that is the last of an agent. ErrNotFound if it
 	// has none.
 	LastStep(agent string) (*Exchange, error)
@@ -195,9 +195,9 @@ type ResultRow struct {
 	IsError   bool
 }
 
-// Clue is by what an exchange may be found: the hash of something that it brought,
+// Hint is by what an exchange may be found: the hash of something that it brought,
 // and where in its answer that is, "" for all of it.
-type Clue struct {
+type Hint struct {
 	Value Key
 	At    string
 }
@@ -213,7 +213,7 @@ type Tx interface {
 	// once. The pieces may be reused after each step of the sequence.
 	PutBody(pieces iter.Seq2[[]byte, error]) (BodyID, error)
 	// PutPieces is PutBody for pieces of which it is known which are the same.
-	PutPieces(pieces iter.Seq2[Piece, error]) (BodyID, error)
+	PutSegments(pieces iter.Seq2[Segment, error]) (BodyID, error)
 	// PutExchange stores a new exchange and sets its N.
 	PutExchange(e *Exchange) error
 	// RunByLabel gives the run of that label, making it if need be.
@@ -230,7 +230,7 @@ type Tx interface {
 	// SetSide makes a stored exchange a side call: it leaves its agent.
 	SetSide(exchange string) error
 	// PutClue notes a Clue of an exchange.
-	PutClue(value Key, exchange, at string) error
+	PutHint(value Key, exchange, at string) error
 	// PutCall stores one call of an answer.
 	PutCall(c CallRow) error
 	// PutResult stores a result for the call at that place in that exchange.

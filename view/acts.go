@@ -304,7 +304,7 @@ func (a *acting) stretch(list []scene) error {
 		}
 		link := &list[n].step.exchange.Link
 		it := &items[i]
-		switch steady := it.Steady() && at == 0; {
+		switch steady := it.IsSetting() && at == 0; {
 		case it.Kind == transcript.Reasoning && !a.reasoning && !a.whole:
 		case at >= link.InLen && n < len(list)-1 && it.Kind != transcript.System:
 			if !a.reasoning {
@@ -385,7 +385,7 @@ func (a *acting) sees(items []transcript.Item) {
 // settingsFirst puts system texts and tools that stand beside the conversation
 // before it: where they are in a body is up to the client.
 func settingsFirst(items []transcript.Item) []transcript.Item {
-	isFirst := func(it transcript.Item) bool { return it.Steady() && isBeside(it.At) }
+	isFirst := func(it transcript.Item) bool { return it.IsSetting() && isBeside(it.At) }
 	rest := slices.IndexFunc(items, func(it transcript.Item) bool { return !isFirst(it) })
 	if rest < 0 || !slices.ContainsFunc(items[rest:], isFirst) {
 		return items

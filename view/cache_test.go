@@ -134,7 +134,7 @@ func isInPieces(t *testing.T, db *store.DB, run *view.Run) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pieces, err := db.Pieces(context.Background(), e.Request.Body)
+	pieces, err := db.Segments(context.Background(), e.Request.Body)
 	return err == nil && len(pieces) > 2
 }
 

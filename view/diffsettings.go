@@ -36,7 +36,7 @@ func (n noises) between(a, b *transcript.Item) {
 	switch x, y := strings.Fields(a.Text), strings.Fields(b.Text); {
 	case slices.Equal(x, y):
 		n["white space around texts and in system prompts"]++
-	case transcript.Steady(a.Text) != a.Text && transcript.Steady(strings.Join(x, " ")) == transcript.Steady(strings.Join(y, " ")):
+	case transcript.Normalise(a.Text) != a.Text && transcript.Normalise(strings.Join(x, " ")) == transcript.Normalise(strings.Join(y, " ")):
 		n["timestamps and minted ids in results and system prompts (--exact compares them)"]++
 	}
 }

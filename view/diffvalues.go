@@ -63,7 +63,7 @@ func alikeTexts(a, b *transcript.Item, exact bool) bool {
 		return true
 	}
 	steady := a.Kind == transcript.System || a.Kind == transcript.ToolResult
-	return !exact && steady && transcript.Steady(a.Text) == transcript.Steady(b.Text)
+	return !exact && steady && transcript.Normalise(a.Text) == transcript.Normalise(b.Text)
 }
 
 func (r *ResultDiff) unlessEqual() *ResultDiff {

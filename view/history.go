@@ -30,7 +30,7 @@ func readTurn(ctx context.Context, r transcript.Reader, e *transcript.Exchange) 
 	if err != nil {
 		return nil, err
 	}
-	h := &history{exchange: e, turn: turn, missing: turn.PreviousID != "" && !e.Link.Held()}
+	h := &history{exchange: e, turn: turn, missing: turn.PreviousID != "" && !e.Link.ServerHeld()}
 	h.addOwn()
 	return h, nil
 }
@@ -84,7 +84,7 @@ func (h *history) addOwn() {
 // shares with it; what the provider holds of that is not among its items.
 func (h *history) add(items []transcript.HistoryItem, own bool) {
 	shared := h.exchange.Link.Shared
-	if h.exchange.Link.Held() {
+	if h.exchange.Link.ServerHeld() {
 		shared = 0
 	}
 	inChain := 0

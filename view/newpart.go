@@ -20,7 +20,7 @@ type NewPart struct {
 // is, or that cannot be told.
 func NewIn(e *transcript.Exchange, body []byte, input []transcript.Item) *NewPart {
 	shared := e.Link.Shared
-	if e.Link.Held() || shared == 0 {
+	if e.Link.ServerHeld() || shared == 0 {
 		return nil
 	}
 	fresh := behind(input, shared)

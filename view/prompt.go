@@ -107,11 +107,11 @@ func (q *requests) onlyGoesOn(before, e *transcript.Exchange) bool {
 	if !mayBeInPieces(before) || !mayBeInPieces(e) || !resendsAll(before, e) || before.Link.OutLen <= before.Link.InLen {
 		return false
 	}
-	was, err := q.reader.Pieces(q.ctx, before.Request.Body)
+	was, err := q.reader.Segments(q.ctx, before.Request.Body)
 	if err != nil {
 		return false
 	}
-	same, more, err := q.reader.PiecesBehind(q.ctx, e.Request.Body, before.Request.Body)
+	same, more, err := q.reader.SegmentsAfter(q.ctx, e.Request.Body, before.Request.Body)
 	if err != nil || same == len(was) {
 		return false
 	}

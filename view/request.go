@@ -197,10 +197,10 @@ func (q *requests) resume(r *request) (like *request, ids []transcript.BodyID, a
 	at = spot{index: -1}
 	r.trunk = &trunk{}
 	if like = q.nearest(r.exchange); like == nil {
-		ids, err = q.reader.Pieces(q.ctx, r.exchange.Request.Body)
+		ids, err = q.reader.Segments(q.ctx, r.exchange.Request.Body)
 		return nil, ids, at, err
 	}
-	same, ids, err := q.reader.PiecesBehind(q.ctx, r.exchange.Request.Body, like.exchange.Request.Body)
+	same, ids, err := q.reader.SegmentsAfter(q.ctx, r.exchange.Request.Body, like.exchange.Request.Body)
 	for same > 0 && same < like.size() && like.spot(same).part > 0 { // an element that begins alike is another one
 		same--
 		ids = slices.Insert(ids, 0, like.spot(same).id)
@@ -445,7 +445,7 @@ type readSettings struct {
 // steady adds those of some items that are settings.
 func steady(list, items []transcript.Item) []transcript.Item {
 	for i := range items {
-		if items[i].Steady() {
+		if items[i].IsSetting() {
 			list = append(list, items[i])
 		}
 	}
@@ -494,8 +494,8 @@ func (q *requests) isSteady(r *request, i int) bool {
 		return true
 	}
 	if p.forgot && p.brief != nil {
-		return !slices.ContainsFunc(p.brief, func(it transcript.Item) bool { return !it.Steady() })
+		return !slices.ContainsFunc(p.brief, func(it transcript.Item) bool { return !it.IsSetting() })
 	}
 	p = q.pieceAt(r, i)
-	return p == nil || !slices.ContainsFunc(p.items, func(it transcript.Item) bool { return !it.Steady() })
+	return p == nil || !slices.ContainsFunc(p.items, func(it transcript.Item) bool { return !it.IsSetting() })
 }

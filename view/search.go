@@ -208,7 +208,7 @@ type candidate struct {
 }
 
 // held holds an item against the query.
-func (f *finder) held(e *transcript.Exchange, b transcript.Brought, again int) (candidate, bool) {
+func (f *finder) held(e *transcript.Exchange, b transcript.IntroducedItem, again int) (candidate, bool) {
 	it := b.Item
 	q := &f.search.SearchQuery
 	if q.Errors && !it.IsError || q.Tool != "" && !strings.Contains(strings.ToLower(b.Tool), strings.ToLower(q.Tool)) {
@@ -224,7 +224,7 @@ func (f *finder) held(e *transcript.Exchange, b transcript.Brought, again int) (
 	if c.hit.Model == "" {
 		c.hit.Model = e.Model
 	}
-	if it.Steady() {
+	if it.IsSetting() {
 		c.steady = transcript.SameKey(it)
 	} else {
 		c.saying = sayingOf(e, it, b.Tool)

@@ -170,7 +170,7 @@ func (r *indexReading) pass(batch []*group) bool {
 	var list []*transcript.Exchange
 	var err error
 	if len(numbers) > 0 {
-		list, err = r.finder.reader.Outlines(r.ctx, numbers)
+		list, err = r.finder.reader.Summaries(r.ctx, numbers)
 	}
 	for _, g := range batch {
 		g.exchanges, g.err, g.done = list, errors.Join(g.err, err), make(chan struct{})
@@ -233,7 +233,7 @@ func (l *lookup) item(s *transcript.SearchItem) (candidate, bool) {
 	if it == nil {
 		return candidate{}, false
 	}
-	return l.held(l.exchange, transcript.Brought{Item: it, Body: s.Body, Tool: s.Tool}, s.Again)
+	return l.held(l.exchange, transcript.IntroducedItem{Item: it, Body: s.Body, Tool: s.Tool}, s.Again)
 }
 
 func (l *lookup) find(s *transcript.SearchItem) *transcript.Item {
@@ -247,7 +247,7 @@ func (l *lookup) find(s *transcript.SearchItem) *transcript.Item {
 	switch {
 	case s.Body == "response":
 		it = at(l.output(), s.At)
-	case s.Piece != 0:
+	case s.Segment != 0:
 		it = at(l.inPiece(s), s.At)
 	}
 	if it != nil {
@@ -301,10 +301,10 @@ func (l *lookup) output() []transcript.Item {
 }
 
 func (l *lookup) inPiece(s *transcript.SearchItem) []transcript.Item {
-	if l.piece == s.Piece {
+	if l.piece == s.Segment {
 		return l.element
 	}
-	body, err := l.reader.Excerpt(l.ctx, s.Piece)
+	body, err := l.reader.Excerpt(l.ctx, s.Segment)
 	if err != nil {
 		return nil
 	}
@@ -313,6 +313,6 @@ func (l *lookup) inPiece(s *transcript.SearchItem) []transcript.Item {
 	if err != nil {
 		return nil
 	}
-	l.piece, l.element = s.Piece, dialect.DecodeElement(l.exchange.Dialect, s.At, piece)
+	l.piece, l.element = s.Segment, dialect.DecodeElement(l.exchange.Dialect, s.At, piece)
 	return l.element
 }

@@ -95,7 +95,7 @@ func (s *scan) exchange(e *transcript.Exchange, whole bool) error {
 	} else if held, err := s.turn(parent); err == nil {
 		before = transcript.KnownOf(held)
 	}
-	brought := transcript.BroughtBy(e, turn, shared, before)
+	brought := transcript.IntroducedBy(e, turn, shared, before)
 	if err := transcript.NameTools(s.ctx, s.reader, e, brought); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (s *scan) exchange(e *transcript.Exchange, whole bool) error {
 	for _, b := range slices.Backward(brought) {
 		if c, ok := s.held(e, b, 0); ok {
 			if !outlined {
-				list, err := s.reader.Outlines(s.ctx, []int64{e.N})
+				list, err := s.reader.Summaries(s.ctx, []int64{e.N})
 				if err != nil {
 					return err
 				}

@@ -268,11 +268,11 @@ func systemFirst(items []transcript.Item) []transcript.Item {
 // resends tells whether a history begins with all of the one before. A call that
 // is repeated says nothing of what stands before it.
 func resends(l, before *transcript.Link) bool {
-	return l.Shared == before.OutLen && (l.By == transcript.ByHistory || l.By == transcript.ByLoose || l.By == transcript.ByChoice)
+	return l.Shared == before.OutLen && (l.By == transcript.ByHistory || l.By == transcript.ByKeysWithoutIDs || l.By == transcript.ByChoice)
 }
 
 // held tells whether the provider holds the history that a request extends.
-func held(l *transcript.Link) bool { return l.Held() }
+func held(l *transcript.Link) bool { return l.ServerHeld() }
 
 // provenance holds the whole of two steps against each other.
 func (t *Teller) provenance(c *Context, now *request, before *past) []transcript.Item {

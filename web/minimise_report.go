@@ -132,7 +132,7 @@ func (n *neededPart) n() int {
 // href leads to an item of the whole request, "" if the provider held a part of that:
 // then pointers are not those of what was sent.
 func (p *smallestPage) href(at []string) string {
-	if p.Origin == nil || len(at) == 0 || p.Origin.Link.Held() {
+	if p.Origin == nil || len(at) == 0 || p.Origin.Link.ServerHeld() {
 		return ""
 	}
 	return itemPageURL(p.Origin.ID, at[0])

@@ -43,7 +43,7 @@ func followUp(t *testing.T, db *store.DB) *transcript.Exchange {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rows, _ := db.Brought(t.Context(), e.ID); len(rows) > 0 && e.Calls > 0 {
+		if rows, _ := db.IntroducedResults(t.Context(), e.ID); len(rows) > 0 && e.Calls > 0 {
 			return e
 		}
 	}

@@ -317,7 +317,7 @@ func TestReplay_SendsOnlyWhatWasShown(t *testing.T) {
 
 func callOf(t *testing.T, db *store.DB, e *transcript.Exchange) string {
 	t.Helper()
-	rows, err := db.Brought(t.Context(), e.ID)
+	rows, err := db.IntroducedResults(t.Context(), e.ID)
 	if err != nil || len(rows) == 0 {
 		t.Fatalf("no result was brought: %v", err)
 	}

@@ -66,7 +66,7 @@ func (x *replaying) origin(r transcript.Reader, ref string, edits []transcript.E
 	steps := run.Agents[agent].Steps
 	first := steps[0].Exchange
 	for _, s := range slices.Backward(steps) {
-		rows, err := r.Brought(x.ctx, s.Exchange)
+		rows, err := r.IntroducedResults(x.ctx, s.Exchange)
 		if err != nil {
 			return nil, err
 		}

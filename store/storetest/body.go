@@ -151,11 +151,11 @@ func change(r *rand.Rand, all [][][]byte, i, round int) [][]byte {
 func bodyOfKnownPieces(t *testing.T, s transcript.Store) {
 	type mark struct{ name string }
 	a, b, c := &mark{"a"}, &mark{"b"}, &mark{"c"}
-	put := func(list ...transcript.Piece) (id transcript.BodyID) {
+	put := func(list ...transcript.Segment) (id transcript.BodyID) {
 		t.Helper()
 		var want []byte
 		update(t, s, func(tx transcript.Tx) (err error) {
-			id, err = tx.PutPieces(func(yield func(transcript.Piece, error) bool) {
+			id, err = tx.PutSegments(func(yield func(transcript.Segment, error) bool) {
 				for _, p := range list {
 					if !yield(p, nil) {
 						return
@@ -172,7 +172,9 @@ func bodyOfKnownPieces(t *testing.T, s transcript.Store) {
 		}
 		return id
 	}
-	piece := func(text string, same any) transcript.Piece { return transcript.Piece{Bytes: []byte(text), Same: same} }
+	piece := func(text string, same any) transcript.Segment {
+		return transcript.Segment{Bytes: []byte(text), Same: same}
+	}
 	unknown := put(piece("[", nil), piece("one", nil), piece(",two", nil), piece("]", nil))
 	for range 3 {
 		if id := put(piece("[", nil), piece("one", a), piece(",two", b), piece("]", nil)); id != unknown {

@@ -68,7 +68,7 @@ func putDerived(t *testing.T, s transcript.Store) {
 	update(t, s, func(tx transcript.Tx) error {
 		return errors.Join(tx.PutCall(with(call(1, "/1"), result("/x"))), tx.PutCall(with(call(2, "/2"), result("/y"))))
 	})
-	brought, err := s.Brought(ctx, was.ID)
+	brought, err := s.IntroducedResults(ctx, was.ID)
 	same(t, "brought", brought, []transcript.CallRow{with(call(1, "/1"), result("/x")), with(call(2, "/2"), result("/y"))})
 	if err != nil {
 		t.Error(err)
@@ -78,7 +78,7 @@ func putDerived(t *testing.T, s transcript.Store) {
 	now.Outcome, now.Seen = transcript.OK, &transcript.Ending{Outcome: transcript.ClientDisconnect, Error: &transcript.Error{Type: "t"}}
 	now.Dialect, now.Model, now.ResponseID, now.Preview = transcript.Messages, "m2", "resp_now", "new"
 	now.Link = transcript.Link{Run: id(7), Parent: asked.ID, By: "call", Evidence: "e", Shared: 1, InLen: 2, OutLen: 3, InNode: node(8), OutNode: node(9),
-		LooseNode: node(10), Settings: transcript.Settings{System: 1, Tools: 2, Sketch: [16]byte{3}}, Change: transcript.Change{Handoff: true, Passed: transcript.Load{Items: 4}}, AsOf: 9}
+		NodeWithoutIDs: node(10), Settings: transcript.Settings{System: 1, Tools: 2, Sketch: [16]byte{3}}, Change: transcript.Change{Handoff: true, Passed: transcript.Load{Items: 4}}, AsOf: 9}
 	now.URL, now.Status, now.Request.Bytes = "changed", 500, 1 // of the wire: not to be written
 	update(t, s, func(tx transcript.Tx) error {
 		// A call of asked is replaced, one stays with its result.

@@ -193,7 +193,7 @@ func links(t *testing.T, s transcript.Store) {
 	a, b, c, d := plain(1), plain(2), plain(3), plain(4)
 	a.Link.OutNode, a.ResponseID = node(1), "resp_1"
 	b.Link.Parent, b.Link.InNode, b.Link.OutNode = a.ID, node(2), node(3)
-	b.Link.LooseNode, c.Link.LooseNode = node(3), node(4)
+	b.Link.NodeWithoutIDs, c.Link.NodeWithoutIDs = node(3), node(4)
 	c.Link.Parent, c.Link.InNode, c.Link.OutNode, c.ResponseID = a.ID, node(2), node(3), "resp_1"
 	put(t, s, a, b, c, d)
 	children, err := s.Children(t.Context(), a.ID)
@@ -211,8 +211,8 @@ func links(t *testing.T, s transcript.Store) {
 		same(t, "out node of in node", out(node(2), 10), []string{})
 		same(t, "no node", out(transcript.Node{}, 10), []string{})
 		same(t, "in node", found(t, tx.ByInNode, node(2), 10), []string{c.ID, b.ID})
-		same(t, "node without call ids, that of the output", found(t, tx.ByLooseNode, node(3), 10), []string{b.ID})
-		same(t, "node without call ids", found(t, tx.ByLooseNode, node(4), 10), []string{c.ID})
+		same(t, "node without call ids, that of the output", found(t, tx.ByNodeWithoutIDs, node(3), 10), []string{b.ID})
+		same(t, "node without call ids", found(t, tx.ByNodeWithoutIDs, node(4), 10), []string{c.ID})
 		same(t, "no in node", found(t, tx.ByInNode, transcript.Node{}, 10), []string{})
 		e, err := tx.ByResponseID("resp_1")
 		if err != nil || e.ID != c.ID {

@@ -228,7 +228,7 @@ func agents(t *testing.T, s transcript.Store) {
 		e := plain(1)
 		e.Tools, e.Link.Agent, e.Link.Step, e.Link.Attempt = 3, a.ID, 7, 2
 		return errors.Join(tx.PutExchange(e), tx.PutAgent(&a), tx.PutAgent(&main), tx.BindRun("k", run.ID), tx.BindRun("k", id(99)),
-			tx.PutClue(transcript.Key{1}, id(1), "/content/0"), tx.PutClue(transcript.Key{1}, id(1), "/content/0"))
+			tx.PutHint(transcript.Key{1}, id(1), "/content/0"), tx.PutHint(transcript.Key{1}, id(1), "/content/0"))
 	})
 	got, err := s.Agents(t.Context(), run.ID)
 	if err != nil {
@@ -266,28 +266,28 @@ func agents(t *testing.T, s transcript.Store) {
 		if _, err := tx.RunByKey("other"); !errors.Is(err, transcript.ErrNotFound) {
 			t.Errorf("no such name: %v", err)
 		}
-		places, err := tx.Clues(transcript.Key{1}, 5)
+		places, err := tx.ByHint(transcript.Key{1}, 5)
 		last, lastErr := tx.LastStep(a.ID)
 		firsts, firstsErr := tx.Firsts(run.ID, 5)
 		if _, none := tx.LastStep(main.ID); !errors.Is(none, transcript.ErrNotFound) || lastErr != nil || firstsErr != nil || last.ID != id(1) || len(firsts) != 0 {
 			t.Errorf("last step %v, %v, %v; first requests %v, %v", last, lastErr, none, firsts, firstsErr)
 		}
 		many := []transcript.Key{{2}, {3}, {4}, {5}, {6}}
-		if any, err := tx.AnyClue(many); any || err != nil {
+		if any, err := tx.AnyByHint(many); any || err != nil {
 			t.Errorf("any of the clues that nothing was noted with: %v, %v", any, err)
 		}
-		if any, err := tx.AnyClue(append(many, transcript.Key{1})); !any || err != nil {
+		if any, err := tx.AnyByHint(append(many, transcript.Key{1})); !any || err != nil {
 			t.Errorf("any of six clues: %v, %v", any, err)
 		}
 		same(t, "clues", places, []transcript.Place{{Exchange: id(1), Body: "response", At: "/content/0"}})
 		return errors.Join(err, tx.SetSide(id(1)))
 	})
-	noted, err := s.Noted(t.Context(), id(1))
-	none, noneErr := s.Noted(t.Context(), id(77))
+	noted, err := s.Hints(t.Context(), id(1))
+	none, noneErr := s.Hints(t.Context(), id(77))
 	if err != nil || noneErr != nil || len(none) > 0 {
 		t.Errorf("clues: %v, %v; of what is not there: %v, %v", noted, err, none, noneErr)
 	}
-	same(t, "clues of an exchange", noted, []transcript.Clue{{Value: transcript.Key{1}, At: "/content/0"}})
+	same(t, "clues of an exchange", noted, []transcript.Hint{{Value: transcript.Key{1}, At: "/content/0"}})
 	e, err := s.Exchange(t.Context(), id(1))
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ func searchable(t *testing.T, s transcript.Store) {
 }
 
 func item(n int64, at string) transcript.SearchItem {
-	return transcript.SearchItem{Exchange: n, Body: "request", At: at, Piece: transcript.BodyID(100*n + 1), Kind: transcript.ToolResult, Tool: "read", IsError: n%2 == 0}
+	return transcript.SearchItem{Exchange: n, Body: "request", At: at, Segment: transcript.BodyID(100*n + 1), Kind: transcript.ToolResult, Tool: "read", IsError: n%2 == 0}
 }
 
 // words makes a text of items that all say the same.
@@ -73,7 +73,7 @@ func searchFinds(t *testing.T, s transcript.Store) {
 	searchable(t, s)
 	put(t, s, plain(1), plain(2), plain(3))
 	a, b, c := item(1, "/input/0"), item(1, "/input/1"), item(2, "/input/2")
-	c.Body, c.Kind, c.Tool, c.Piece = "response", transcript.ToolCall, "", 0
+	c.Body, c.Kind, c.Tool, c.Segment = "response", transcript.ToolCall, "", 0
 	putTexts(t, s, 1, words("The quick Brown fox — läuft", a, b))
 	putTexts(t, s, 2, words("brown bread", c))
 	for query, want := range map[string][]transcript.SearchItem{
@@ -223,18 +223,18 @@ func piecesOfBody(t *testing.T, s transcript.Store) {
 		id, other    transcript.BodyID
 		shared, rest int
 	}{{more, body, 2, 2}, {body, more, 2, 1}, {body, body, 3, 0}, {one, body, 0, 1}, {body, one, 0, 3}, {body, 0, 0, 3}, {0, body, 0, 0}, {body, 1 << 40, 0, 3}} {
-		shared, rest, err := s.PiecesBehind(t.Context(), tt.id, tt.other)
+		shared, rest, err := s.SegmentsAfter(t.Context(), tt.id, tt.other)
 		if err != nil || shared != tt.shared || len(rest) != tt.rest {
 			t.Errorf("pieces of %d behind those of %d: %d shared, %d more (%v); want %d and %d", tt.id, tt.other, shared, len(rest), err, tt.shared, tt.rest)
 		}
-		list, err := s.Pieces(t.Context(), tt.id)
+		list, err := s.Segments(t.Context(), tt.id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		same(t, "pieces behind", rest, list[shared:])
 	}
 	for id, want := range map[transcript.BodyID][]string{body: {"first,", "second,", "third"}, one: {"alone"}, 0: {}} {
-		list, err := s.Pieces(t.Context(), id)
+		list, err := s.Segments(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,16 +44,16 @@ func (it *Item) Fields() []Field {
 	return fields
 }
 
-// Brought is an item that an exchange brought.
-type Brought struct {
+// IntroducedItem is an item that an exchange brought.
+type IntroducedItem struct {
 	Item *Item
 	Body string // "request" or "response"
 	Tool string // name of the tool that is called, defined or answers
 }
 
-// Steady tells whether an item is a setting rather than an event: what every
+// IsSetting tells whether an item is a setting rather than an event: what every
 // exchange sends alike.
-func (it *Item) Steady() bool { return it.Kind == System || it.Kind == ToolDefinition }
+func (it *Item) IsSetting() bool { return it.Kind == System || it.Kind == ToolDefinition }
 
 // Known holds what an exchange sent or got apart from the chain of its history:
 // settings and reasoning, which the exchanges that continue it send again.
@@ -82,32 +82,32 @@ func SameKey(it *Item) Key {
 	return Key(h.Sum(nil)[:16])
 }
 
-// BroughtBy lists the items that an exchange brought: what the history before,
+// IntroducedBy lists the items that an exchange brought: what the history before,
 // of which it shares so many chain items, did not hold; its output; and its
 // failure, as an item of kind Failure. before is what the exchange that it
 // continues made known.
-func BroughtBy(e *Exchange, t *Turn, shared int, before Known) []Brought {
-	var list []Brought
+func IntroducedBy(e *Exchange, t *Turn, shared int, before Known) []IntroducedItem {
+	var list []IntroducedItem
 	known := Known{}
 	inChain := 0
 	for i := range t.Input {
 		it := &t.Input[i]
 		if it.InChain() {
 			if inChain++; inChain > shared {
-				list = append(list, Brought{it, "request", toolOf(t.Input[:i+1])})
+				list = append(list, IntroducedItem{it, "request", toolOf(t.Input[:i+1])})
 			}
 			continue
 		}
 		if key := SameKey(it); !before[key] && !known[key] {
 			known[key] = true
-			list = append(list, Brought{it, "request", toolOf(t.Input[:i+1])})
+			list = append(list, IntroducedItem{it, "request", toolOf(t.Input[:i+1])})
 		}
 	}
 	for i := range t.Output {
-		list = append(list, Brought{&t.Output[i], "response", toolOf(t.Output[:i+1])})
+		list = append(list, IntroducedItem{&t.Output[i], "response", toolOf(t.Output[:i+1])})
 	}
 	if e.Error != nil {
-		list = append(list, Brought{FailureItem(e.Error), "response", ""})
+		list = append(list, IntroducedItem{FailureItem(e.Error), "response", ""})
 	}
 	return list
 }
@@ -143,7 +143,7 @@ func toolOf(items []Item) string {
 
 // NameTools names the tools of results whose calls only the answer that an
 // exchange continues holds.
-func NameTools(ctx context.Context, r Reader, e *Exchange, brought []Brought) error {
+func NameTools(ctx context.Context, r Reader, e *Exchange, brought []IntroducedItem) error {
 	var calls []CallRow
 	for i := range brought {
 		b := &brought[i]

@@ -114,7 +114,7 @@ func program(write func(io.Writer, *formats.Request) error) func(*Export, io.Wri
 		if err != nil {
 			return err
 		}
-		r, err := replay.Prepare(x.ctx, x.Reader, e, nil)
+		r, err := replay.NewRequest(x.ctx, x.Reader, e, nil)
 		if err != nil {
 			return err
 		}

@@ -111,7 +111,7 @@ func (b *bench) first(s *scripted, path string) *transcript.Exchange {
 
 func prepare(t *testing.T, r transcript.Reader, e *transcript.Exchange, edits ...transcript.Edit) *replay.Request {
 	t.Helper()
-	req, err := replay.Prepare(context.Background(), r, e, edits)
+	req, err := replay.NewRequest(context.Background(), r, e, edits)
 	if err != nil {
 		t.Fatal(err)
 	}

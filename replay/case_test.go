@@ -62,7 +62,7 @@ func TestCase_AnEditedResultLeavesSignedThinkingAsItWas(t *testing.T) {
 		{Op: transcript.SetResult, CallID: callID, Text: edit.Value},
 		{Op: transcript.SetValue, At: edit.Pointer, Value: value},
 	} {
-		r, err := replay.Prepare(context.Background(), db, e, []transcript.Edit{e2})
+		r, err := replay.NewRequest(context.Background(), db, e, []transcript.Edit{e2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestCase_AnEditedResultLeavesSignedThinkingAsItWas(t *testing.T) {
 			t.Errorf("%s sends %s, want %s:\n%s", e2.Op, got, want.Ideal, r.Body)
 		}
 	}
-	same, err := replay.Prepare(context.Background(), db, e, nil)
+	same, err := replay.NewRequest(context.Background(), db, e, nil)
 	if err != nil || sha(same.Body) != want.Original {
 		t.Errorf("stored %s (%v), want %s", sha(same.Body), err, want.Original)
 	}

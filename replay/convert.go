@@ -33,11 +33,11 @@ func (r *Request) Speaks() transcript.Dialect {
 
 // model gives the model that the body names, "" if it names none.
 func (r *Request) model() string {
-	body, err := r.plainBody()
+	d, err := r.decoded()
 	if err != nil {
 		return ""
 	}
-	return dialect.Decode(r.Speaks(), &dialect.Wire{Method: r.Method, URL: r.URL, Request: body}).Model
+	return d.turn().Model
 }
 
 // ConvertTo makes a request of another dialect of it, for model; model "" keeps
@@ -148,11 +148,19 @@ func (r *Request) Whole(ctx context.Context, reader transcript.Reader) error {
 	if len(r.Edits) > 0 {
 		return nil
 	}
-	body, held, err := Full(ctx, reader, r.Origin)
-	if err != nil || !held {
+	from := r.from
+	if from.exchange != r.Origin {
+		var err error
+		if from, err = readOriginal(ctx, reader, r.Origin); err != nil {
+			return err
+		}
+	}
+	whole, err := from.whole(ctx, reader)
+	if err != nil || !from.held {
 		return err
 	}
-	r.Body, r.Recorded, r.Held = body, body, true
+	r.Body, r.Recorded, r.Held = whole.body, whole.body, true
+	r.read, r.recorded, r.sent = whole, whole, whole.body
 	r.Header.Del("Content-Encoding")
 	return nil
 }
@@ -170,7 +178,7 @@ func (r *Request) SendToProvider(base *url.URL) error {
 		u.Path = "/v1"
 	}
 	u.Path, u.RawPath = u.Path+paths[d], ""
-	r.URL = u.String()
+	r.URL, r.read = u.String(), nil // a path may name the model
 	for _, name := range keyHeaders {
 		r.Header.Del(name)
 	}

@@ -17,7 +17,7 @@ import (
 func prepared(t *testing.T, at, body string, header http.Header) *replay.Request {
 	t.Helper()
 	db, e := record(t, &transcript.Capture{URL: at, Request: wire(body), RequestHeader: header})
-	r, err := replay.Prepare(context.Background(), db, e, nil)
+	r, err := replay.NewRequest(context.Background(), db, e, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -138,7 +138,7 @@ func TestCorpus_EditsChangeWhatTheyNameOnly(t *testing.T) {
 func replayCorpus(t *testing.T, db *store.DB, e *transcript.Exchange, c *transcript.Capture, count map[string]int) {
 	t.Helper()
 	ctx, d := context.Background(), string(e.Dialect)
-	r, err := replay.Prepare(ctx, db, e, nil)
+	r, err := replay.NewRequest(ctx, db, e, nil)
 	if err != nil {
 		if !errors.Is(err, replay.ErrCut) {
 			t.Errorf("%s x%d: %v", c.Label, e.N, err)
@@ -171,7 +171,7 @@ func replayCorpus(t *testing.T, db *store.DB, e *transcript.Exchange, c *transcr
 		return
 	}
 	const text = "edited \"é\"\n<b>"
-	r, err = replay.Prepare(ctx, db, e, []transcript.Edit{{Op: transcript.SetResult, At: last.At, Text: text}})
+	r, err = replay.NewRequest(ctx, db, e, []transcript.Edit{{Op: transcript.SetResult, At: last.At, Text: text}})
 	if err != nil {
 		t.Errorf("%s x%d: edit of %s: %v", c.Label, e.N, last.At, err)
 		return

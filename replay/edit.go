@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/retake-debugger/retake/dialect"
@@ -23,26 +24,68 @@ var ErrEdit = errors.New("the edit cannot be made")
 // mostWas bounds how much of what an edit replaced is kept with it.
 const mostWas = 64 << 10
 
-// apply makes the edits in a request body, one after the other. It completes
-// each edit by where its value stands and what it was.
-func apply(d transcript.Dialect, body []byte, edits []transcript.Edit) ([]byte, error) {
+// apply makes the edits in a request body, one after the other. It completes each edit by
+// where its value stands and what it was.
+func apply(body *decoded, edits []transcript.Edit) (*decoded, error) {
+	a := applying{body: body.body, at: body}
 	for i := range edits {
 		e := &edits[i]
 		if e.Op == "" {
 			e.Op = transcript.SetResult
 		}
-		var err error
-		if body, err = applyOne(d, body, e); err != nil {
+		made, err := a.one(e)
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", nameOf(e), err)
 		}
-		if len(body) > maxBody {
+		if len(made) > maxBody {
 			return nil, fmt.Errorf("%s: %w: the request would have more than %d bytes", nameOf(e), ErrEdit, maxBody)
 		}
+		a.set(e, made)
 		if len(e.Was) > mostWas {
 			e.Was = ""
 		}
 	}
-	return body, nil
+	return body.with(a.body), nil
+}
+
+// applying is a body while edits are made in it.
+type applying struct {
+	body   []byte
+	at     *decoded // this body or an earlier one that has its items at the same places
+	edited []string // where items of at were edited
+}
+
+// set takes the body that an edit made.
+func (a *applying) set(e *transcript.Edit, body []byte) {
+	a.body = body
+	switch {
+	case e.Op == transcript.SetResult, e.Op == transcript.SetArgs:
+		a.edited = append(a.edited, e.At)
+	case e.Op == transcript.SetModel, e.Op == transcript.SetParam && kindOf(e.Value) != '{' && kindOf(e.Value) != '[' && !a.hasItems(e.At):
+	default: // items may have moved
+		a.again()
+	}
+}
+
+func (a *applying) again() { a.at, a.edited = a.at.with(a.body), nil }
+
+// hasItems reports whether items lie at a pointer or below it.
+func (a *applying) hasItems(at string) bool {
+	return slices.ContainsFunc(a.at.turn().Input, func(it transcript.Item) bool { return it.At == at || strings.HasPrefix(it.At, at+"/") })
+}
+
+// find returns the item of the body that choose chooses by its index; nil for a negative
+// one.
+func (a *applying) find(choose func([]transcript.Item) int) *transcript.Item {
+	i := choose(a.at.turn().Input)
+	if i >= 0 && slices.Contains(a.edited, a.at.turn().Input[i].At) { // it is not what it was
+		a.again()
+		i = choose(a.at.turn().Input)
+	}
+	if i < 0 {
+		return nil
+	}
+	return &a.at.turn().Input[i]
 }
 
 // nameOf says in words which edit it is.
@@ -59,14 +102,16 @@ func nameOf(e *transcript.Edit) string {
 	return op
 }
 
-func applyOne(d transcript.Dialect, body []byte, e *transcript.Edit) ([]byte, error) {
+// one makes an edit.
+func (a *applying) one(e *transcript.Edit) ([]byte, error) {
+	body := a.body
 	switch e.Op {
 	case transcript.SetResult:
-		return setResult(d, body, e)
+		return a.setResult(e)
 	case transcript.SetArgs:
-		return setArguments(d, body, e)
+		return a.setArguments(e)
 	case transcript.SetSystem:
-		out, at, was, err := dialect.SetSystem(d, body, e.Text)
+		out, at, was, err := dialect.SetSystem(a.at.speaks, body, e.Text)
 		e.At, e.Was = at, was
 		return out, err
 	case transcript.SetModel:
@@ -98,43 +143,57 @@ func applyOne(d transcript.Dialect, body []byte, e *transcript.Edit) ([]byte, er
 	return nil, fmt.Errorf("%w: no such operation", ErrEdit)
 }
 
-func setResult(d transcript.Dialect, body []byte, e *transcript.Edit) ([]byte, error) {
-	item, err := findResult(d, body, e)
-	if errors.Is(err, dialect.ErrNoResult) {
+func (a *applying) setResult(e *transcript.Edit) ([]byte, error) {
+	item := a.find(func(items []transcript.Item) int { return resultOf(items, e) })
+	if item == nil {
 		return nil, ErrNoResult
 	}
-	if err != nil {
-		return nil, err
-	}
 	e.CallID, e.At, e.Was = item.CallID, item.At, item.Text
-	if body, err = dialect.SetResultAt(d, body, e.At, e.Text); err != nil || e.IsError == nil {
+	body, err := dialect.SetResultAt(a.at.speaks, a.body, e.At, e.Text)
+	if err != nil || e.IsError == nil {
 		return body, err
 	}
-	return dialect.SetErrorAt(d, body, e.At, *e.IsError)
+	return dialect.SetErrorAt(a.at.speaks, body, e.At, *e.IsError)
 }
 
-// findResult finds the result that an edit means: by the id of its call or, of calls
-// without one, by its place.
-func findResult(d transcript.Dialect, body []byte, e *transcript.Edit) (*transcript.Item, error) {
-	if e.CallID != "" || e.At == "" {
-		return dialect.FindResult(d, body, e.CallID)
+// resultOf returns the index of the result that an edit means, -1 if there is none: that
+// of a call by its id or, of calls without one, by its place. Call ids repeat: it is the
+// result that is paired with the last such call or, if none has a result, the last one
+// that no call claims.
+func resultOf(items []transcript.Item, e *transcript.Edit) int {
+	if e.CallID == "" && e.At != "" {
+		return slices.IndexFunc(items, func(it transcript.Item) bool { return it.Kind == transcript.ToolResult && it.At == e.At })
 	}
-	items := dialect.Decode(d, &dialect.Wire{Request: body}).Input
-	for i := range items {
-		if items[i].Kind == transcript.ToolResult && items[i].At == e.At {
-			return &items[i], nil
+	found, orphan := -1, -1
+	for _, m := range transcript.PairItems(items) {
+		switch {
+		case m.Result < 0 || items[m.Result].CallID != e.CallID:
+		case m.State == transcript.Paired:
+			found = m.Result
+		case m.State == transcript.OrphanResult:
+			orphan = m.Result
 		}
 	}
-	return nil, dialect.ErrNoResult
+	if found < 0 {
+		return orphan
+	}
+	return found
 }
 
-func setArguments(d transcript.Dialect, body []byte, e *transcript.Edit) ([]byte, error) {
-	item, err := dialect.FindCall(d, body, e.CallID)
-	if err != nil {
+func (a *applying) setArguments(e *transcript.Edit) ([]byte, error) {
+	item := a.find(func(items []transcript.Item) int {
+		for i := len(items) - 1; i >= 0; i-- {
+			if items[i].Kind == transcript.ToolCall && items[i].CallID == e.CallID {
+				return i
+			}
+		}
+		return -1
+	})
+	if item == nil {
 		return nil, ErrNoCall
 	}
 	e.At, e.Was = item.At, item.ArgumentsRaw
-	return dialect.SetArgumentsAt(d, body, e.At, e.Value)
+	return dialect.SetArgumentsAt(a.at.speaks, a.body, e.At, e.Value)
 }
 
 // splice makes one edit at e.At and notes what stood there.

@@ -59,7 +59,7 @@ func TestPrepare_EachEditChangesItsBytesOnly(t *testing.T) {
 		t.Run(string(c.dialect)+" "+c.name, func(t *testing.T) {
 			from := requests[c.dialect]
 			db, e := record(t, &transcript.Capture{URL: from.url, Request: body(from.body)})
-			r, err := replay.Prepare(context.Background(), db, e, []transcript.Edit{c.edit})
+			r, err := replay.NewRequest(context.Background(), db, e, []transcript.Edit{c.edit})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +101,7 @@ func TestPrepare_RefusesWhatCannotBeEdited(t *testing.T) {
 	} {
 		from := requests[c.dialect]
 		db, e := record(t, &transcript.Capture{URL: from.url, Request: body(from.body)})
-		if _, err := replay.Prepare(context.Background(), db, e, []transcript.Edit{c.edit}); err == nil || c.want != nil && !errors.Is(err, c.want) {
+		if _, err := replay.NewRequest(context.Background(), db, e, []transcript.Edit{c.edit}); err == nil || c.want != nil && !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 	}
@@ -118,7 +118,7 @@ func TestRequest_NewErrorsAreThoseOfTheEdit(t *testing.T) {
 		{transcript.Edit{Op: transcript.Drop, At: "/messages/0"}, false},
 		{transcript.Edit{Op: transcript.Drop, At: "/messages/2"}, true},
 	} {
-		r, err := replay.Prepare(context.Background(), db, e, []transcript.Edit{c.edit})
+		r, err := replay.NewRequest(context.Background(), db, e, []transcript.Edit{c.edit})
 		if err != nil {
 			t.Fatal(err)
 		}

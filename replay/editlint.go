@@ -1,18 +1,21 @@
 package replay
 
 import (
-	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// NewErrors gives what a provider would refuse, or take ill, in the edited request
-// and not in the recorded one. An edit may move what was wrong before.
+// NewErrors returns what lint calls an error in the edited request and not in the
+// recorded one. An edit may move what was wrong before.
 func (r *Request) NewErrors() []lint.Finding {
 	if len(r.Edits) == 0 {
 		return nil
 	}
-	return newErrors(judge(r.Origin.Dialect, r.Recorded), judge(r.Speaks(), r.Body))
+	now, err := r.decoded()
+	if err != nil {
+		return nil
+	}
+	return newErrors(r.recorded.errors(), now.errors())
 }
 
 // newErrors gives the findings that were not there before. What was may have moved.
@@ -42,10 +45,9 @@ func newErrors(before, now []lint.Finding) (found []lint.Finding) {
 	return found
 }
 
-// judge gives the errors of a request body.
-func judge(d transcript.Dialect, body []byte) (list []lint.Finding) {
-	turn := dialect.Decode(d, &dialect.Wire{Method: "POST", Request: body})
-	for _, f := range lint.Exchange(lint.Step{Exchange: &transcript.Exchange{Dialect: d}, Turn: turn}, nil) {
+// errors returns what lint calls an error in a request body.
+func (d *decoded) errors() (list []lint.Finding) {
+	for _, f := range lint.Exchange(lint.Step{Exchange: &transcript.Exchange{Dialect: d.speaks}, Turn: d.turn()}, nil) {
 		if f.Severity == lint.Error {
 			list = append(list, f)
 		}

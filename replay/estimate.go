@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math/big"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -58,15 +59,14 @@ func (t *Tape) Estimate(req *Request, mode transcript.TakeMode, steps int, price
 
 // modelOf gives the model that a request names in its body, "" if it does not.
 func modelOf(r *Request) string {
-	body, err := r.plainBody()
+	d, err := r.decoded()
 	if err != nil {
 		return ""
 	}
-	var named struct {
-		Model string `json:"model"`
-	}
-	if json.Unmarshal(body, &named) != nil {
+	value, err := dialect.Value(d.body, "/model")
+	var model string
+	if err != nil || json.Unmarshal(value, &model) != nil {
 		return ""
 	}
-	return named.Model
+	return model
 }

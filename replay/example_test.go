@@ -82,7 +82,7 @@ func ExamplePlayer_Play() {
 	defer model.Close()
 	origin := recordedWeather(ctx, db, model.URL)
 
-	req, err := replay.Prepare(ctx, db, origin, nil)
+	req, err := replay.NewRequest(ctx, db, origin, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -133,7 +133,7 @@ func ExampleMinimiser() {
 		panic(err)
 	}
 
-	req, err := replay.Prepare(ctx, db, last, nil)
+	req, err := replay.NewRequest(ctx, db, last, nil)
 	if err != nil {
 		panic(err)
 	}

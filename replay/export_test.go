@@ -18,7 +18,9 @@ type Candidate struct {
 type Taken struct{ parts *parts }
 
 // TakeApart takes a request apart.
-func TakeApart(d transcript.Dialect, body []byte) Taken { return Taken{readParts(d, body)} }
+func TakeApart(d transcript.Dialect, body []byte) Taken {
+	return Taken{readParts(newDecoded(d, "POST", "", body, nil))}
+}
 
 // Units counts its items as they are left out, Lines and Tools the rest.
 func (a Taken) Units() int { return len(a.parts.units) }
@@ -47,9 +49,9 @@ func (a Taken) Keep(keep func(part Part, i int) bool) (*Candidate, error) {
 	if err != nil {
 		return nil, err
 	}
-	one, err := apply(a.parts.speaks, a.parts.body, slices.Clone(edits))
-	if err != nil || string(one) != string(body) {
-		return nil, fmt.Errorf("edit by edit it is %.2000s (%w)", one, err)
+	one, err := apply(a.parts.whole, slices.Clone(edits))
+	if err != nil || string(one.body) != string(body) {
+		return nil, fmt.Errorf("edit by edit it is another body (%w)", err)
 	}
-	return &Candidate{body, newErrors(a.parts.known, judge(a.parts.speaks, body))}, nil
+	return &Candidate{body, newErrors(a.parts.known, one.errors())}, nil
 }

@@ -22,41 +22,31 @@ const mostHeld = 10_000
 // there was such; else body is what was recorded. ErrHeld, with what is missing, if
 // the recording does not have it all.
 func Full(ctx context.Context, r transcript.Reader, origin *transcript.Exchange) (body []byte, held bool, err error) {
-	if body, err = exactBody(ctx, r, origin); err != nil {
+	o, err := readOriginal(ctx, r, origin)
+	if err != nil {
 		return nil, false, err
 	}
-	return fill(ctx, r, origin, body)
+	whole, err := o.whole(ctx, r)
+	if err != nil {
+		return nil, false, err
+	}
+	return whole.body, o.held, nil
 }
 
-// exactBody gives the decoded body of a request, which must be whole.
-func exactBody(ctx context.Context, r transcript.Reader, e *transcript.Exchange) ([]byte, error) {
-	switch {
-	case e.Lossy:
-		return nil, ErrLossy
-	case e.Request.Omitted != "":
-		return nil, ErrOmitted
-	}
-	body, err := readBody(ctx, r, e.Request)
+// exactBody returns the decoded body of a request, which must be whole.
+func exactBody(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*decoded, error) {
+	o, err := readOriginal(ctx, r, e)
 	if err != nil {
-		return nil, fmt.Errorf("read request: %w", err)
+		return nil, err
 	}
-	if e.Request.ContentEncoding != "" {
-		if body, err = dialect.Text(e.Request.ContentEncoding, body, maxBody); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrUndecodable, err)
-		}
-	}
-	if cut(e, body, true) {
-		return nil, ErrCut
-	}
-	return body, nil
+	return o.text()
 }
 
 // heldStep is a step that leans on the one before it in the list.
 type heldStep struct {
 	exchange *transcript.Exchange
 	body     []byte
-	turn     *transcript.Turn // of the request alone
-	answer   json.RawMessage  // the response object; of all but the first
+	answer   json.RawMessage // the response object; of all but the first
 }
 
 func missing(format string, args ...any) error {
@@ -64,7 +54,7 @@ func missing(format string, args ...any) error {
 }
 
 // fill adds to body, the request of e, what it leaves out.
-func fill(ctx context.Context, r transcript.Reader, e *transcript.Exchange, body []byte) ([]byte, bool, error) {
+func fill(ctx context.Context, r transcript.Reader, e *transcript.Exchange, body *decoded) (*decoded, bool, error) {
 	f := filler{ctx: ctx, r: r}
 	if e.Dialect != transcript.Responses && e.Dialect != transcript.Messages {
 		return body, false, nil
@@ -80,7 +70,7 @@ func fill(ctx context.Context, r transcript.Reader, e *transcript.Exchange, body
 			return nil, false, err
 		}
 	}
-	whole, referred, err := f.resolve(e, whole)
+	whole, referred, err := f.resolve(e, body.with(whole))
 	if err != nil {
 		return nil, false, err
 	}
@@ -90,7 +80,7 @@ func fill(ctx context.Context, r transcript.Reader, e *transcript.Exchange, body
 	if err == nil && len(whole) > maxBody {
 		err = fmt.Errorf("the request would have more than %d bytes", maxBody)
 	}
-	return whole, held || referred, err
+	return body.with(whole), held || referred, err
 }
 
 type filler struct {
@@ -99,12 +89,12 @@ type filler struct {
 }
 
 // steps gives the request and those whose history it continues, newest first.
-func (f *filler) steps(e *transcript.Exchange, body []byte) ([]heldStep, error) {
+func (f *filler) steps(e *transcript.Exchange, body *decoded) ([]heldStep, error) {
 	var steps []heldStep
 	var answer json.RawMessage
 	for {
-		turn := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, Request: body})
-		steps = append(steps, heldStep{e, body, turn, answer})
+		turn := body.turn()
+		steps = append(steps, heldStep{e, body.body, answer})
 		if len(steps) > mostHeld {
 			return nil, missing("more than %d answers stand before it", mostHeld)
 		}
@@ -186,7 +176,7 @@ func (f *filler) changed(e *transcript.Exchange, id string) (int64, error) {
 		if err != nil {
 			return x.N, nil //nolint:nilerr // what it put in is not known
 		}
-		if items, err := dialect.Value(body, "/items"); err == nil && string(items) != "null" && string(items) != "[]" {
+		if items, err := dialect.Value(body.body, "/items"); err == nil && string(items) != "null" && string(items) != "[]" {
 			return x.N, nil
 		}
 	}
@@ -267,11 +257,12 @@ func unlean(d transcript.Dialect, body []byte) ([]byte, error) {
 }
 
 // resolve puts items in the place of references to them.
-func (f *filler) resolve(e *transcript.Exchange, body []byte) ([]byte, bool, error) {
+func (f *filler) resolve(e *transcript.Exchange, whole *decoded) ([]byte, bool, error) {
+	body := whole.body
 	if e.Dialect != transcript.Responses {
 		return body, false, nil
 	}
-	items := dialect.Decode(e.Dialect, &dialect.Wire{Request: body}).Input
+	items := whole.turn().Input
 	wanted := map[string]json.RawMessage{}
 	for i := range items {
 		if it := &items[i]; it.Kind == transcript.Other && it.Name == transcript.Reference {

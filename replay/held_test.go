@@ -105,7 +105,7 @@ func TestPrepare_EditsAResultThatTheProviderHolds(t *testing.T) {
 		spoken{request: `{"model":"m","input":"hi"}`, response: answered("resp_1", heldCall)},
 		spoken{request: `{"model":"m","previous_response_id":"resp_1","input":[` + heldResult + `]}`, response: answered("resp_2", heldText)},
 		spoken{request: `{"model":"m","previous_response_id":"resp_2","input":"more"}`, response: answered("resp_3", heldText)})
-	r, err := replay.Prepare(context.Background(), db, stored[2], []transcript.Edit{{Op: transcript.SetResult, CallID: "c1", Text: "new"}})
+	r, err := replay.NewRequest(context.Background(), db, stored[2], []transcript.Edit{{Op: transcript.SetResult, CallID: "c1", Text: "new"}})
 	if err != nil || !r.Held {
 		t.Fatalf("held %v: %v", r != nil && r.Held, err)
 	}

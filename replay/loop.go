@@ -43,14 +43,16 @@ func (p *Player) newLoop(ctx context.Context, req *Request, o *Options) (*loop, 
 	own := *req
 	own.Header = req.Header.Clone()
 	l := &loop{Player: p, o: o, req: &own, outcome: transcript.OK, examples: map[string][]example{}}
-	plain, err := own.plainBody()
-	if err == nil && o.Mode == transcript.Continue {
-		plain, err = own.standAlone(ctx, p.Store, plain)
+	if o.Mode == transcript.Continue {
+		if err := own.StandAlone(ctx, p.Store); err != nil {
+			return nil, err
+		}
 	}
-	if err != nil && o.Mode == transcript.Continue {
-		return nil, err
+	d, err := own.decoded()
+	if err != nil { // it is sent as it is
+		d = newDecoded(own.Speaks(), own.Method, own.URL, nil, nil)
 	}
-	turn := dialect.Decode(own.Speaks(), &dialect.Wire{Method: own.Method, URL: own.URL, Request: plain})
+	turn := d.turn()
 	l.model, l.tools = turn.Model, toolsOf(turn)
 	l.readResults(turn)
 	if err := l.resume(); err != nil {
@@ -146,7 +148,7 @@ func (l *loop) recordedResults() map[transcript.Key]int {
 	if len(l.req.Edits) == 0 || l.req.converted != "" {
 		return nil
 	}
-	items := dialect.Decode(l.req.Speaks(), &dialect.Wire{Method: l.req.Method, URL: l.req.URL, Request: l.req.Recorded}).Input
+	items := l.req.recorded.turn().Input
 	counts := map[transcript.Key]int{}
 	for i := range items {
 		if items[i].Kind == transcript.ToolResult {

@@ -140,11 +140,11 @@ func (m *Minimiser) start() (*minimising, error) {
 	if own.Parts == nil {
 		own.Parts = []Part{Items, Lines, Tools}
 	}
-	body, err := m.Request.plainBody()
+	body, err := m.Request.decoded()
 	if err != nil {
 		return nil, err
 	}
-	w := &minimising{Minimiser: &own, parts: readParts(m.Request.Speaks(), body), tried: map[[sha256.Size]byte]bool{}}
+	w := &minimising{Minimiser: &own, parts: readParts(body), tried: map[[sha256.Size]byte]bool{}}
 	w.suspects = w.parts.suspects(m.Suspect, m.Recorded)
 	return w, nil
 }
@@ -280,7 +280,7 @@ func (w *minimising) shows(ctx context.Context, c *candidate) (bool, error) {
 	}
 	name := sha256.Sum256(req.Body)
 	shows, known := w.tried[name]
-	if !known && len(req.Edits) > 0 && !w.parts.legal(req.Body) {
+	if !known && len(req.Edits) > 0 && !w.parts.legal(req.read) {
 		w.illegal++
 		w.tried[name], known = false, true
 	}
@@ -311,10 +311,11 @@ func (w *minimising) request(c *candidate) (req *Request, whole *candidate, err 
 	own.Header = w.Request.Header.Clone()
 	if len(own.Edits) > 0 {
 		own.Header.Del("Content-Encoding")
-		own.Recorded = w.parts.body
+		own.Recorded, own.recorded = w.parts.body, w.parts.whole
 		if own.Body, err = w.parts.build(own.Edits); err != nil {
 			return nil, nil, fmt.Errorf("leave out parts: %w", err)
 		}
+		own.read, own.sent = w.parts.whole.with(own.Body), own.Body
 	}
 	return &own, whole, nil
 }

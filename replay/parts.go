@@ -15,6 +15,7 @@ import (
 type parts struct {
 	speaks transcript.Dialect
 	body   []byte
+	whole  *decoded // body
 	pieces []piece
 	units  [][]int // the pieces that stay or go together
 	tools  []piece
@@ -32,9 +33,9 @@ type piece struct {
 	with  []int // as long as one of these pieces is
 }
 
-func readParts(speaks transcript.Dialect, body []byte) *parts {
-	p := &parts{speaks: speaks, body: body, known: judge(speaks, body)}
-	items := dialect.Decode(speaks, &dialect.Wire{Method: "POST", Request: body}).Input
+func readParts(body *decoded) *parts {
+	p := &parts{speaks: body.speaks, body: body.body, whole: body, known: body.errors()}
+	items := body.turn().Input
 	for i := range items {
 		it := &items[i]
 		if it.Kind == transcript.ToolDefinition {

@@ -90,4 +90,4 @@ func (p *parts) completeTools(c *candidate) {
 }
 
 // legal tells whether a body has no error that the whole request does not have.
-func (p *parts) legal(body []byte) bool { return len(newErrors(p.known, judge(p.speaks, body))) == 0 }
+func (p *parts) legal(body *decoded) bool { return len(newErrors(p.known, body.errors())) == 0 }

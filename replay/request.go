@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -50,6 +49,10 @@ type Request struct {
 	Held     bool     // there was such a history, and Recorded has it
 	Dropped  []string // recorded headers that cannot be sent again: credentials besides the key
 
+	from      *original
+	read      *decoded // Body as it was last decoded
+	sent      []byte   // the Body that read was made of
+	recorded  *decoded // Recorded
 	key       keyPlace
 	lent      *atomic.Int32      // how many readers of Body transports have
 	done      int                // steps of takes that it goes on from
@@ -57,47 +60,68 @@ type Request struct {
 	originals map[string]string  // of tools that it renamed: their recorded names
 }
 
-// Prepare reads a recorded request and makes the edits. Without edits the
-// bytes are those of the recording. With edits it is whole: history that only the
-// provider holds is put in from the recording (Full), so that none of it is out of
-// reach of the edits; pointers count in that.
-func Prepare(ctx context.Context, r transcript.Reader, origin *transcript.Exchange, edits []transcript.Edit) (*Request, error) {
-	if origin.Lossy {
-		return nil, ErrLossy
-	}
-	if origin.Request.Omitted != "" {
-		return nil, ErrOmitted
-	}
-	if origin.Imported == transcript.ViewOnly {
-		return nil, ErrViewOnly
-	}
-	body, err := readBody(ctx, r, origin.Request)
+// NewRequest reads a recorded request and makes the edits. Without edits the bytes are
+// those of the recording. With edits the request is whole: history that only the provider
+// holds is put in from the recording (Full), so that edits reach all of it; pointers
+// count in that.
+func NewRequest(ctx context.Context, r transcript.Reader, origin *transcript.Exchange, edits []transcript.Edit) (*Request, error) {
+	o, err := readOriginal(ctx, r, origin)
 	if err != nil {
-		return nil, fmt.Errorf("read request: %w", err)
-	}
-	edits = slices.Clone(edits)
-	req := &Request{Origin: origin, Edits: edits, Method: origin.Method, URL: origin.URL, Header: http.Header{}, Body: body}
-	encoded := origin.Request.ContentEncoding
-	if len(edits) > 0 && encoded != "" {
-		if req.Body, err = dialect.Text(encoded, body, maxBody); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrUndecodable, err)
-		}
-		encoded = ""
-	}
-	if cut(origin, req.Body, encoded == "") {
-		return nil, ErrCut
-	}
-	if len(edits) > 0 {
-		if req.Body, req.Held, err = fill(ctx, r, origin, req.Body); err != nil {
-			return nil, err
-		}
-	}
-	req.Recorded = req.Body
-	if req.Body, err = apply(origin.Dialect, req.Body, edits); err != nil {
 		return nil, err
 	}
-	req.headers(origin.Request.Headers, encoded == "")
+	return o.request(ctx, r, edits)
+}
+
+// request makes the edits in the recorded request.
+func (o *original) request(ctx context.Context, r transcript.Reader, edits []transcript.Edit) (*Request, error) {
+	e := o.exchange
+	if e.Imported == transcript.ViewOnly {
+		return nil, ErrViewOnly
+	}
+	edits = slices.Clone(edits)
+	req := &Request{Origin: e, Edits: edits, Method: e.Method, URL: e.URL, Header: http.Header{}, Body: o.body, from: o}
+	if len(edits) == 0 {
+		encoded := e.Request.ContentEncoding != ""
+		if cut(e, o.body, !encoded) {
+			return nil, ErrCut
+		}
+		if req.Recorded = o.body; !encoded {
+			req.recorded = o.decode(o.body)
+			if o.plain != nil {
+				req.recorded = o.plain
+			}
+			o.plain, req.read, req.sent = req.recorded, req.recorded, o.body
+		}
+		req.headers(e.Request.Headers, !encoded)
+		return req, nil
+	}
+	whole, err := o.whole(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	req.Recorded, req.recorded, req.Held = whole.body, whole, o.held
+	made, err := apply(whole, edits)
+	if err != nil {
+		return nil, err
+	}
+	req.Body, req.read, req.sent = made.body, made, made.body
+	req.headers(e.Request.Headers, true)
 	return req, nil
+}
+
+// decoded returns the body without its content encoding, decoded once.
+func (r *Request) decoded() (*decoded, error) {
+	speaks := r.Speaks()
+	if d := r.read; d != nil && d.speaks == speaks && sameSlice(r.sent, r.Body) {
+		return d, nil
+	}
+	plain, err := r.plainBody()
+	if err != nil {
+		return nil, err
+	}
+	d := newDecoded(speaks, r.Method, r.URL, plain, r.from.decodes)
+	r.read, r.sent = d, r.Body
+	return d, nil
 }
 
 func readBody(ctx context.Context, r transcript.Reader, m transcript.Message) ([]byte, error) {

@@ -54,7 +54,7 @@ func record(t *testing.T, c *transcript.Capture) (*store.DB, *transcript.Exchang
 
 func TestPrepare_WithoutEditsGivesTheRecordedBytes(t *testing.T) {
 	db, e := record(t, &transcript.Capture{Request: body(request)})
-	r, err := replay.Prepare(context.Background(), db, e, nil)
+	r, err := replay.NewRequest(context.Background(), db, e, nil)
 	if err != nil || string(r.Body) != request {
 		t.Errorf("body = %q (%v), want the recorded one", r.Body, err)
 	}
@@ -62,7 +62,7 @@ func TestPrepare_WithoutEditsGivesTheRecordedBytes(t *testing.T) {
 
 func TestPrepare_AnEditChangesThatValueOnly(t *testing.T) {
 	db, e := record(t, &transcript.Capture{Request: body(request)})
-	r, err := replay.Prepare(context.Background(), db, e, []transcript.Edit{{CallID: "toolu_1", Text: "new \"é\"\n"}})
+	r, err := replay.NewRequest(context.Background(), db, e, []transcript.Edit{{CallID: "toolu_1", Text: "new \"é\"\n"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,25 +74,25 @@ func TestPrepare_AnEditChangesThatValueOnly(t *testing.T) {
 
 func TestPrepare_RefusesAnEditOfNothing(t *testing.T) {
 	db, e := record(t, &transcript.Capture{Request: body(request)})
-	if _, err := replay.Prepare(context.Background(), db, e, []transcript.Edit{{CallID: "toolu_9"}}); !errors.Is(err, replay.ErrNoResult) {
+	if _, err := replay.NewRequest(context.Background(), db, e, []transcript.Edit{{CallID: "toolu_9"}}); !errors.Is(err, replay.ErrNoResult) {
 		t.Errorf("error = %v, want ErrNoResult", err)
 	}
 }
 
 func TestPrepare_RefusesALossyRequest(t *testing.T) {
 	db, e := record(t, &transcript.Capture{Request: body(request), Lossy: true})
-	if _, err := replay.Prepare(context.Background(), db, e, nil); !errors.Is(err, replay.ErrLossy) {
+	if _, err := replay.NewRequest(context.Background(), db, e, nil); !errors.Is(err, replay.ErrLossy) {
 		t.Errorf("error = %v, want ErrLossy", err)
 	}
 }
 
 func TestPrepare_RefusesARequestThatBreaksOff(t *testing.T) {
 	db, e := record(t, &transcript.Capture{Request: body(request[:len(request)-9])})
-	if _, err := replay.Prepare(context.Background(), db, e, nil); !errors.Is(err, replay.ErrCut) {
+	if _, err := replay.NewRequest(context.Background(), db, e, nil); !errors.Is(err, replay.ErrCut) {
 		t.Errorf("error = %v, want ErrCut", err)
 	}
 	db, e = record(t, &transcript.Capture{Request: body(request), RequestHeader: http.Header{"Content-Length": {"9999"}}})
-	if _, err := replay.Prepare(context.Background(), db, e, nil); !errors.Is(err, replay.ErrCut) {
+	if _, err := replay.NewRequest(context.Background(), db, e, nil); !errors.Is(err, replay.ErrCut) {
 		t.Errorf("error = %v, want ErrCut", err)
 	}
 }
@@ -133,7 +133,7 @@ func TestRequest_FindsItsKeyInAnEnvironment(t *testing.T) {
 	}
 	for _, tt := range tests {
 		db, e := record(t, &transcript.Capture{Request: body(request), RequestHeader: http.Header{"Authorization": {"Bearer [redacted] fp:1"}}, URL: tt.url})
-		r, err := replay.Prepare(context.Background(), db, e, nil)
+		r, err := replay.NewRequest(context.Background(), db, e, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,11 +153,11 @@ func TestPrepare_EditsACompressedRequestAndSendsItPlain(t *testing.T) {
 	io.WriteString(z, request)
 	z.Close()
 	db, e := record(t, &transcript.Capture{Request: body(zipped.String()), RequestHeader: http.Header{"Content-Encoding": {"gzip"}}})
-	same, err := replay.Prepare(context.Background(), db, e, nil)
+	same, err := replay.NewRequest(context.Background(), db, e, nil)
 	if err != nil || same.Header.Get("Content-Encoding") != "gzip" || string(same.Body) != zipped.String() {
 		t.Errorf("without edits: %v, encoding %q, %d bytes; want the wire bytes", err, same.Header.Get("Content-Encoding"), len(same.Body))
 	}
-	r, err := replay.Prepare(context.Background(), db, e, []transcript.Edit{{CallID: "toolu_1", Text: "new"}})
+	r, err := replay.NewRequest(context.Background(), db, e, []transcript.Edit{{CallID: "toolu_1", Text: "new"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestRequest_SendsWhatWasRecordedWithTheKeyGivenAnew(t *testing.T) {
 			up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { got = r }))
 			defer up.Close()
 			db, e := record(t, &transcript.Capture{Request: body(request), RequestHeader: tt.recorded, URL: "https://api.anthropic.com" + tt.url})
-			r, err := replay.Prepare(context.Background(), db, e, nil)
+			r, err := replay.NewRequest(context.Background(), db, e, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -43,7 +43,7 @@ func Resume(ctx context.Context, r transcript.Reader, t *transcript.Take) (*Requ
 	if err != nil {
 		return fail(err)
 	}
-	req, err := Prepare(ctx, r, last, nil)
+	req, err := NewRequest(ctx, r, last, nil)
 	if err != nil {
 		return fail(err)
 	}
@@ -85,11 +85,11 @@ func originalNames(ctx context.Context, r transcript.Reader, origin *transcript.
 // answered finds what the last answer left open, and which calls of the history got
 // their results from the tape.
 func (s *Resumed) answered(ctx context.Context, r transcript.Reader, req *Request, last *transcript.Exchange) error {
-	plain, err := req.plainBody()
+	request, err := req.decoded()
 	if err != nil {
 		return err
 	}
-	input := dialect.Decode(last.Dialect, &dialect.Wire{Method: last.Method, URL: last.URL, Request: plain})
+	input := request.turn()
 	fromTape := map[string]int{}
 	for _, res := range s.results {
 		if res.From != "" && (res.Source == transcript.FromRecording || res.Source == transcript.FromEdit) {
@@ -156,12 +156,12 @@ func (s *Resumed) inherit(ctx context.Context, r transcript.Reader) error {
 func (s *Resumed) Next(ctx context.Context, r transcript.Reader, req *Request, sources []Source, edits []transcript.Edit) (*Request, error) {
 	own := *req
 	own.Header = req.Header.Clone()
-	plain, err := own.plainBody()
-	if err == nil {
-		plain, err = own.standAlone(ctx, r, plain)
-	}
-	if err != nil || s.turn == nil {
+	if err := own.StandAlone(ctx, r); err != nil || s.turn == nil {
 		return &own, err
+	}
+	plain, err := own.plainBody()
+	if err != nil {
+		return nil, err
 	}
 	from := append(chain{newWaitingSource(s, edits)}, sources...)
 	var results []dialect.Result

@@ -7,36 +7,31 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// StandAlone makes the request one that leans on nothing that the provider holds, as
-// Play does before it goes on from it. ErrHeld if the recording does not have it all.
+// StandAlone puts in the history that the provider holds, so that a take can go on from
+// the request and adds nothing to a conversation or a thread. Most requests stay as they
+// are. Play does the same before it goes on from a request. ErrHeld if the recording does
+// not have all of the history.
 func (r *Request) StandAlone(ctx context.Context, reader transcript.Reader) error {
-	plain, err := r.plainBody()
-	if err == nil {
-		_, err = r.standAlone(ctx, reader, plain)
+	plain, err := r.decoded()
+	if err != nil {
+		return err
 	}
-	return err
-}
-
-// standAlone makes the request one that leans on nothing that the provider holds, so
-// that the take can go on from it and adds nothing to a conversation or a thread. It
-// gives its decoded body. Most requests stay as they are.
-func (r *Request) standAlone(ctx context.Context, reader transcript.Reader, plain []byte) ([]byte, error) {
 	whole := plain
 	if r.converted == "" && !r.Held {
-		var err error
 		if whole, r.Held, err = fill(ctx, reader, r.Origin, plain); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if d := r.Speaks(); d == transcript.Responses || d == transcript.Messages {
-		var err error
-		if whole, err = unlean(d, whole); err != nil {
-			return nil, err
+		body, err := unlean(d, whole.body)
+		if err != nil {
+			return err
 		}
+		whole = whole.with(body)
 	}
-	if !bytes.Equal(whole, plain) {
-		r.Body = whole
+	if !bytes.Equal(whole.body, plain.body) {
+		r.Body, r.read, r.sent = whole.body, whole, whole.body
 		r.Header.Del("Content-Encoding")
 	}
-	return whole, nil
+	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -33,7 +32,7 @@ const (
 
 func (p *parts) suspects(look func(string) bool, recorded *transcript.Turn) *suspects {
 	s := &suspects{parts: p, look: look, found: map[string]bool{}}
-	turn := dialect.Decode(p.speaks, &dialect.Wire{Method: "POST", Request: p.body})
+	turn := p.whole.turn()
 	for _, f := range lint.Exchange(lint.Step{Exchange: &transcript.Exchange{Dialect: p.speaks}, Turn: turn}, nil) {
 		if f.Severity != lint.Info && f.At != "" {
 			s.found[f.At] = true

@@ -195,7 +195,7 @@ func dollarsTyped(text string) (*big.Rat, error) {
 // planMinimise builds the whole request and says what the search would take. Its
 // errors are for whoever filled in the form.
 func (s *server) planMinimise(ctx context.Context, p *minimisePage, e *transcript.Exchange) error {
-	req, err := replay.Prepare(ctx, s.reader, e, nil)
+	req, err := replay.NewRequest(ctx, s.reader, e, nil)
 	if err == nil {
 		err = req.StandAlone(ctx, s.reader)
 	}

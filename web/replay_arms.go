@@ -99,7 +99,7 @@ func (s *server) prepareArms(ctx context.Context, p *replayPage, ready *prepared
 const control = "control"
 
 func (s *server) addArm(ctx context.Context, ready *prepared, name string, edits, later []transcript.Edit, t *replay.Target) error {
-	req, err := replay.Prepare(ctx, s.reader, ready.req.Origin, edits)
+	req, err := replay.NewRequest(ctx, s.reader, ready.req.Origin, edits)
 	if err == nil && ready.req.Held { // arms have to differ in what is compared alone
 		err = req.Whole(ctx, s.reader)
 	}

@@ -96,7 +96,7 @@ func (s *server) prepare(ctx context.Context, p *replayPage, e *transcript.Excha
 		return nil, errors.New("a result that comes later is changed, which this one step does not get to: choose continue")
 	}
 	var err error
-	if ready.req, err = replay.Prepare(ctx, s.reader, e, edits); err != nil {
+	if ready.req, err = replay.NewRequest(ctx, s.reader, e, edits); err != nil {
 		return nil, err
 	}
 	if p.Mode == modeOnce {

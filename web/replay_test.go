@@ -96,7 +96,7 @@ func replayViewer(t *testing.T) (*store.DB, web.Options) {
 	io.Copy(io.Discard, resp.Body)
 	resp.Body.Close()
 	first := stored(t, db, "0190a000-0000-7000-8000-000000000001")
-	prepared, err := replay.Prepare(t.Context(), db, first, nil)
+	prepared, err := replay.NewRequest(t.Context(), db, first, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

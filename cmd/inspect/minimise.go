@@ -180,7 +180,7 @@ func (x *minimising) prepare(ref string) error {
 	default:
 		return fmt.Errorf("%s is in dialect %s: chat, responses and messages can be minimised", view.Ref(origin.N), origin.Dialect)
 	}
-	if x.req, err = replay.Prepare(x.ctx, db, origin, nil); err == nil {
+	if x.req, err = replay.NewRequest(x.ctx, db, origin, nil); err == nil {
 		err = x.req.StandAlone(x.ctx, db)
 	}
 	if err != nil {

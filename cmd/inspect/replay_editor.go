@@ -61,7 +61,7 @@ func (a *app) editedBody(ctx context.Context, r transcript.Reader, origin *trans
 		body, _, err := replay.Full(ctx, r, origin)
 		return body, err
 	}
-	req, err := replay.Prepare(ctx, r, origin, edits)
+	req, err := replay.NewRequest(ctx, r, origin, edits)
 	if err != nil {
 		return nil, editError(err, origin)
 	}

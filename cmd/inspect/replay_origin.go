@@ -34,7 +34,7 @@ func (x *replaying) prepareFrom(r transcript.Reader, ref string) error {
 		x.now = append(x.now, byHand...)
 	}
 	x.before = origin
-	if x.req, err = replay.Prepare(x.ctx, r, origin, x.now); err != nil {
+	if x.req, err = replay.NewRequest(x.ctx, r, origin, x.now); err != nil {
 		return editError(err, origin)
 	}
 	if !x.f.once {

@@ -158,7 +158,7 @@ func (s *sampling) prepareArms(r transcript.Reader) error {
 		return err
 	}
 	add := func(name string, edits []transcript.Edit, later []transcript.Edit, to replay.Target) error {
-		req, err := replay.Prepare(s.ctx, r, s.req.Origin, edits)
+		req, err := replay.NewRequest(s.ctx, r, s.req.Origin, edits)
 		if err != nil {
 			return err
 		}

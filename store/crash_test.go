@@ -36,7 +36,6 @@ var jobs = map[string]func(path string) error{
 	"wait":    waitForStdin,
 	"prune":   pruneAll,
 	"move":    writeAndMove,
-	"migrate": migrateFile,
 }
 
 // job starts this test binary on another task.

@@ -59,8 +59,8 @@ var (
 )
 
 // Open opens the database at path for reading and writing. It makes the file
-// (0600) and its folder (0700) if need be and brings an older schema up to
-// date. ErrNewerSchema if a newer version has written it.
+// (0600) and its folder (0700) if need be and migrates an older schema.
+// ErrNewerSchema or ErrOlderSchema if that is not possible.
 func Open(path string, o Options) (*DB, error) {
 	db, err := openWriter(path, o)
 	if err != nil {
@@ -121,8 +121,8 @@ func create(path string) error {
 
 // OpenReader opens the database at path for reading, also while a recorder in
 // another process writes. The error wraps fs.ErrNotExist if there is no file.
-// An older schema is brought up to date first, since there is only one way to
-// read; ErrNewerSchema if a newer version has written it. Of a damaged file it
+// It migrates an older schema first, since there is only one way to read;
+// ErrNewerSchema or ErrOlderSchema if that is not possible. Of a damaged file it
 // reads what is left.
 func OpenReader(path string) (*DB, error) {
 	db, err := openReader(path)

@@ -18,7 +18,7 @@ type Examination struct {
 	FolderMode fs.FileMode
 	Version    int   // of its schema
 	Newest     int   // schema that this program knows
-	Opens      error // why it cannot be opened as usual: ErrNewerSchema, damage
+	Opens      error // why it cannot be opened as usual: ErrNewerSchema, ErrOlderSchema, damage
 	Readable   bool  // what is left of it can be read
 	Exchanges  int64
 	Lossy      int64 // exchanges of which something was lost when they were recorded

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -93,19 +94,24 @@ func TestOpen_RefusesWhatItDoesNotKnow(t *testing.T) {
 		t.Errorf("update: %v", err)
 	}
 	db.Close()
-	foreign := newFile(t, filepath.Join(dir, "foreign.db"))
-	if db, err = store.Open(foreign, store.Options{}); err != nil {
-		t.Fatal(err)
+	of := func(name string, applicationID int) string {
+		path := newFile(t, filepath.Join(dir, name))
+		db, err := store.Open(path, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if err := db.Exec(fmt.Sprintf("PRAGMA application_id = %d", applicationID)); err != nil {
+			t.Fatal(err)
+		}
+		return path
 	}
-	if err := db.Exec("PRAGMA application_id = 7"); err != nil {
-		t.Fatal(err)
-	}
-	db.Close()
+	foreign, older := of("foreign.db", 7), of("older.db", store.BeforeFirstSchema)
 	junk := filepath.Join(dir, "junk.db")
 	if err := os.WriteFile(junk, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]error{newer: store.ErrNewerSchema, foreign: nil, junk: nil} {
+	for path, want := range map[string]error{newer: store.ErrNewerSchema, older: store.ErrOlderSchema, foreign: nil, junk: nil} {
 		before, _ := os.ReadFile(path)
 		for name, open := range map[string]func() (*store.DB, error){
 			"Open":       func() (*store.DB, error) { return store.Open(path, store.Options{}) },

@@ -14,11 +14,18 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// applicationID marks the file as one of ours (SQLite header, offset 68).
-const applicationID = 0x5274616b // "Rtak"
+// The application id in the header of the file (offset 68) marks it as ours.
+const (
+	applicationID     = 0x52746b31 // "Rtk1"
+	beforeFirstSchema = 0x5274616b // "Rtak": the schemas before the first release
+)
 
-// ErrNewerSchema says that the file was written by a newer version.
-var ErrNewerSchema = errors.New("the database was written by a newer version")
+// ErrNewerSchema means that a newer version wrote the file, ErrOlderSchema that a
+// version did whose schema cannot be migrated.
+var (
+	ErrNewerSchema = errors.New("the database was written by a newer version")
+	ErrOlderSchema = errors.New("the database was written by a version before the first release")
+)
 
 var errForeign = errors.New("the file is a database of another program")
 
@@ -26,10 +33,9 @@ type migration struct {
 	version int
 	name    string
 	sql     string
-	rest    func(context.Context, *sql.Conn) error // what SQL cannot do; may be nil
 }
 
-// allMigrations lists the embedded files NNN_name.sql in order.
+// allMigrations returns the embedded files NNN_name.sql in order.
 func allMigrations() ([]migration, error) {
 	names, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
@@ -47,17 +53,13 @@ func allMigrations() ([]migration, error) {
 		if err != nil || version != i+1 {
 			return nil, fmt.Errorf("read migration %s: want number %d", base, i+1)
 		}
-		m := migration{version: version, name: base, sql: string(text)}
-		if version == pairVersion {
-			m.rest = moveCalls
-		}
-		all = append(all, m)
+		all = append(all, migration{version: version, name: base, sql: string(text)})
 	}
 	return all, nil
 }
 
-// migrate brings the schema up to the newest of all, each step in a
-// transaction of its own. Two processes may do it at once.
+// migrate brings the schema up to the newest of all, each step in its own
+// transaction. Two processes may do it at once.
 func migrate(ctx context.Context, conn *sql.Conn, all []migration) error {
 	for {
 		version, err := schemaVersion(ctx, conn)
@@ -68,7 +70,7 @@ func migrate(ctx context.Context, conn *sql.Conn, all []migration) error {
 			return fmt.Errorf("%w (schema %d, this one knows %d)", ErrNewerSchema, version, len(all))
 		}
 		if version == len(all) {
-			return dropFormer(ctx, conn)
+			return nil
 		}
 		if err := step(ctx, conn, all[version]); err != nil {
 			return fmt.Errorf("migrate to %s: %w", all[version].name, err)
@@ -76,44 +78,18 @@ func migrate(ctx context.Context, conn *sql.Conn, all []migration) error {
 	}
 }
 
-// dropFormer removes the tables that held the search index up to schema 15. A
-// build without FTS5 cannot.
-func dropFormer(ctx context.Context, conn *sql.Conn) error {
-	const query = `SELECT group_concat('DROP TABLE IF EXISTS ' || name, ';') FROM sqlite_schema
-		WHERE name IN ('search_index', 'search_term') AND EXISTS (SELECT 1 FROM pragma_module_list WHERE name = 'fts5')`
-	var drop sql.NullString
-	if err := retryBusy(ctx, func() error { return conn.QueryRowContext(ctx, query).Scan(&drop) }); err != nil {
-		return fmt.Errorf("look for former search index: %w", err)
-	}
-	if !drop.Valid {
-		return nil
-	}
-	if err := begin(ctx, conn); err != nil {
-		return err
-	}
-	if _, err := conn.ExecContext(ctx, drop.String); err != nil {
-		return errors.Join(fmt.Errorf("drop former search index: %w", err), rollback(conn))
-	}
-	return commit(conn)
-}
-
 func step(ctx context.Context, conn *sql.Conn, m migration) error {
 	if err := begin(ctx, conn); err != nil {
 		return err
 	}
 	err := func() error {
-		// Somebody else may have come first.
+		// Another process may have done it.
 		version, err := schemaVersion(ctx, conn)
 		if err != nil || version != m.version-1 {
 			return err
 		}
 		if _, err := conn.ExecContext(ctx, m.sql); err != nil {
 			return err
-		}
-		if m.rest != nil {
-			if err := m.rest(ctx, conn); err != nil {
-				return err
-			}
 		}
 		_, err = conn.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", m.version, applicationID))
 		return err
@@ -124,7 +100,7 @@ func step(ctx context.Context, conn *sql.Conn, m migration) error {
 	return commit(conn)
 }
 
-// schemaVersion reads the version of the schema; 0 for a new file.
+// schemaVersion returns the version of the schema, 0 for a new file.
 func schemaVersion(ctx context.Context, conn *sql.Conn) (int, error) {
 	var version, application, tables int
 	err := retryBusy(ctx, func() error {
@@ -133,6 +109,9 @@ func schemaVersion(ctx context.Context, conn *sql.Conn) (int, error) {
 	})
 	if err != nil {
 		return 0, fmt.Errorf("read schema: %w", err)
+	}
+	if application == beforeFirstSchema {
+		return 0, ErrOlderSchema
 	}
 	if application != applicationID && (application != 0 || version != 0 || tables != 0) {
 		return 0, errForeign
@@ -158,8 +137,8 @@ func commit(conn *sql.Conn) error {
 	return nil
 }
 
-// rollback ends the transaction. SQLite may have ended it by itself, after a
-// full disk for one.
+// rollback ends the transaction. SQLite may have ended it already, for example on
+// a full disk.
 func rollback(conn *sql.Conn) error {
 	_, err := conn.ExecContext(context.Background(), "ROLLBACK")
 	if err != nil && strings.Contains(err.Error(), "no transaction is active") {

@@ -1,9 +1,9 @@
 package store
 
 import (
-	"context"
 	"database/sql"
 	"path/filepath"
+	"sync"
 	"testing"
 )
 
@@ -22,7 +22,8 @@ func TestMigrations_AreNumberedAndSayWhy(t *testing.T) {
 	}
 }
 
-// A later migration keeps what is stored; one that fails changes nothing.
+// Later migrations run in order, each in its own transaction: one that fails leaves
+// what those before it did, and nothing of its own.
 func TestMigrate_StepByStep(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "retake.db")
 	db, err := Open(path, Options{})
@@ -30,38 +31,78 @@ func TestMigrate_StepByStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	all, err := allMigrations()
+	list, err := allMigrations()
 	if err != nil {
 		t.Fatal(err)
 	}
-	next := len(all) + 1
-	run := func(list []migration) (version int, err error) {
-		t.Helper()
-		e := withConn(t.Context(), path, forWriting, func(conn *sql.Conn) error {
-			err = migrate(t.Context(), conn, list)
-			var e error
-			version, e = schemaVersion(t.Context(), conn)
-			return e
-		})
-		if e != nil {
-			t.Fatal(e)
-		}
-		return version, err
+	first := len(list)
+	add := func(sql string) {
+		list = append(list[:len(list):len(list)], migration{version: len(list) + 1, name: "extra", sql: sql})
 	}
-	broken := append(all[:len(all):len(all)], migration{version: next, name: "broken", sql: "-- why\nCREATE TABLE extra (a); INSERT INTO nowhere VALUES (1);"})
-	if version, err := run(broken); err == nil || version != len(all) {
-		t.Errorf("broken: version %d, %v", version, err)
+	add("-- why\nCREATE TABLE extra (a); INSERT INTO extra VALUES (7);")
+	add("-- why\nUPDATE extra SET a = 8; INSERT INTO nowhere VALUES (1);")
+	if version, err := migrateTo(t, path, list); err == nil || version != first+1 {
+		t.Errorf("the last one fails: version %d, %v", version, err)
 	}
-	if n, err := db.Number(context.Background(), "SELECT count(*) FROM sqlite_schema WHERE name = 'extra'"); n != 0 || err != nil {
-		t.Errorf("half of a migration is there: %d, %v", n, err)
+	if n, err := db.Number(t.Context(), "SELECT sum(a) FROM extra"); n != 7 || err != nil {
+		t.Errorf("extra holds %d, %v; want 7", n, err)
 	}
-	good := append(all[:len(all):len(all)], migration{version: next, name: "good", sql: "-- why\nCREATE TABLE extra (a); INSERT INTO extra VALUES (7);"})
+	list = list[:first+1]
+	add("-- why\nUPDATE extra SET a = a + 1;")
 	for range 2 {
-		if version, err := run(good); err != nil || version != next {
-			t.Errorf("good: version %d, %v", version, err)
+		if version, err := migrateTo(t, path, list); err != nil || version != first+2 {
+			t.Errorf("version %d, %v", version, err)
 		}
 	}
-	if n, err := db.Number(context.Background(), "SELECT sum(a) FROM extra"); n != 7 || err != nil {
-		t.Errorf("extra holds %d, %v", n, err)
+	if n, err := db.Number(t.Context(), "SELECT sum(a) FROM extra"); n != 8 || err != nil {
+		t.Errorf("extra holds %d, %v; want 8", n, err)
 	}
+}
+
+// Several processes may migrate a file at once: each migration runs once.
+func TestMigrate_AtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "retake.db")
+	if err := create(path); err != nil {
+		t.Fatal(err)
+	}
+	list, err := allMigrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list = append(list, migration{version: len(list) + 1, name: "extra", sql: "-- why\nCREATE TABLE extra (a); INSERT INTO extra VALUES (1);"},
+		migration{version: len(list) + 2, name: "more", sql: "-- why\nUPDATE extra SET a = a + 1;"})
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if version, err := migrateTo(t, path, list); err != nil || version != len(list) {
+				t.Errorf("version %d, %v", version, err)
+			}
+		})
+	}
+	all.Wait()
+	err = withConn(t.Context(), path, forReading, func(conn *sql.Conn) error {
+		var n int
+		if err := conn.QueryRowContext(t.Context(), "SELECT sum(a) FROM extra").Scan(&n); err != nil || n != 2 {
+			t.Errorf("extra holds %d, %v; want 2", n, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// migrateTo migrates the file and returns the version that it has then.
+func migrateTo(t *testing.T, path string, list []migration) (version int, err error) {
+	t.Helper()
+	e := withConn(t.Context(), path, forWriting, func(conn *sql.Conn) error {
+		err = migrate(t.Context(), conn, list)
+		var e error
+		version, e = schemaVersion(t.Context(), conn)
+		return e
+	})
+	if e != nil {
+		t.Error(e)
+	}
+	return version, err
 }

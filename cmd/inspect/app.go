@@ -195,6 +195,8 @@ func explain(err error) string {
 		return err.Error() + `; "inspect doctor" tells what is left`
 	case errors.Is(err, store.ErrNewerSchema):
 		return err.Error() + "; a newer version of this program wrote it: update inspect"
+	case errors.Is(err, store.ErrOlderSchema):
+		return err.Error() + `; export it with that version ("inspect export --format archive") and import the archive with this one into a new file`
 	}
 	if file := (*fs.PathError)(nil); errors.As(err, &file) {
 		return aboutFile(file)

@@ -129,6 +129,8 @@ func (d *doctor) opens(x *store.Examination) {
 	switch {
 	case errors.Is(x.Opens, store.ErrNewerSchema):
 		d.say(stateProblem, "database", "%s, %s; its schema %d was written by a newer version, this one knows %d: update this program", d.path, size(int(x.Bytes)), x.Version, x.Newest)
+	case errors.Is(x.Opens, store.ErrOlderSchema):
+		d.say(stateProblem, "database", "%s, %s; %v: export it with that version (\"inspect export --format archive\") and import the archive into a new file", d.path, size(int(x.Bytes)), x.Opens)
 	case x.Opens != nil && x.Readable:
 		d.say(stateProblem, "database", "%s, %s, is damaged (%v): the recorder cannot write to it, what is left of it can be read. Save that with \"inspect export\", then move the file away", d.path, size(int(x.Bytes)), x.Opens)
 	case x.Opens != nil:

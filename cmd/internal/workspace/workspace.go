@@ -331,6 +331,9 @@ func (w *Workspace) failed(err error) {
 	if errors.Is(err, store.ErrNewerSchema) && !w.outdated.Swap(true) {
 		w.log.Error("a newer version has changed the database: what is recorded stays in the spool until that version's recorder takes it in; stop this one")
 	}
+	if errors.Is(err, store.ErrOlderSchema) && !w.outdated.Swap(true) {
+		w.log.Error("a version before the first release wrote the database: what is recorded stays in the spool until that file is moved away; export it with that version and import the archive with this one")
+	}
 }
 
 // ifOpen gives the database if it is open.

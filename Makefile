@@ -17,6 +17,7 @@ demo: build
 
 test:
 	$(GO) test -tags $(TAGS) ./...
+	cd pricing/catwalk && $(GO) test ./...
 
 # check is what a change must pass: formatting, vet, the linter with the import
 # rules, the build without tags, and the tests under the race detector.
@@ -29,6 +30,7 @@ LINT := $(shell $(GO) env GOPATH)/bin/golangci-lint
 LINT_VERSION := v2.12.2
 lint:
 	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo "gofmt would change these files"; exit 1; }
+	@$(GO) mod tidy -diff >/dev/null || { echo "go mod tidy would change go.mod or go.sum"; exit 1; }
 	@$(LINT) version 2>/dev/null | grep -q $(LINT_VERSION:v%=%) || $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	$(LINT) run ./...
 

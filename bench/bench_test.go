@@ -61,7 +61,7 @@ func TestLoad_NoticesDamageToRequests(t *testing.T) {
 	m, text := newModel(), newText()
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var b bytes.Buffer
-		b.ReadFrom(r.Body)
+		_, _ = b.ReadFrom(r.Body)
 		body := b.Bytes()
 		body[len(body)-30]++
 		r2 := httptest.NewRequest(r.Method, r.URL.Path, bytes.NewReader(body))

@@ -46,7 +46,7 @@ func (c *client) once(body []byte, plain bool) (whole, first time.Duration, err 
 		c.reader.Reset(c.connect)
 	}
 	start := time.Now()
-	c.connect.SetDeadline(start.Add(exchangeWithin))
+	_ = c.connect.SetDeadline(start.Add(exchangeWithin))
 	if _, err = c.connect.Write(c.request); err == nil {
 		first, err = c.read(start)
 	}

@@ -64,7 +64,7 @@ func (b *bench) count(ctx context.Context) (*counted, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer t.end()
+	defer func() { _ = t.end() }()
 	l, err := b.run(ctx, job{Scenario: s, Address: t.address, Count: b.o.count})
 	if err != nil {
 		return nil, err

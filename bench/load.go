@@ -132,7 +132,7 @@ func (w *worker) warm() {
 		p = newPrompter(&warm, w.client.text, w.job.Seed, w.number|1<<32)
 	}
 	for range warmUp {
-		w.client.once(p.next(), w.job.Scenario.Pace > 0)
+		_, _, _ = w.client.once(p.next(), w.job.Scenario.Pace > 0)
 	}
 }
 

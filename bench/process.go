@@ -105,7 +105,7 @@ func (p *process) start() error {
 	p.ended = make(chan struct{})
 	go func() {
 		// Not Wait, which would close the pipe that answers are read from.
-		p.cmd.Process.Wait()
+		_, _ = p.cmd.Process.Wait()
 		close(p.ended)
 	}()
 	return nil

@@ -40,7 +40,7 @@ func (r *result) print(out io.Writer) {
 			added[0], added[1], added[2], cost[0], cost[1], cost[2], cost[3], cost[4], s.Failed,
 			s.Throughput, s.AddedP50Ratio, s.AddedP99Ratio, s.AddedFirstRatio, s.CPURatio)
 	}
-	w.Flush()
+	_ = w.Flush()
 	for _, s := range r.Targets {
 		if s.Failed > 0 {
 			fmt.Fprintf(out, "  %s failed first with: %s\n", s.Target, s.Failure)

@@ -59,7 +59,7 @@ func serve(on func(net.Listener) error) error {
 	fmt.Println(announcement + l.Addr().String())
 	ended := make(chan struct{})
 	go func() {
-		io.Copy(io.Discard, os.Stdin)
+		_, _ = io.Copy(io.Discard, os.Stdin)
 		close(ended)
 	}()
 	select {

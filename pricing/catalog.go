@@ -46,8 +46,8 @@ func knownEndpoints() []endpoint {
 }
 
 // catwalk is the part of charm.land/catwalk that is needed here, as text that is
-// read in a hundredth of the time. A test holds it equal to the module and, with
-// -update, writes it. Lines are
+// read in a hundredth of the time. The test in pricing/catwalk compares it
+// with the module and, with -update, writes it. Lines are
 //
 //	provider <tab> URL
 //	provider <tab> model <tab> input <tab> output

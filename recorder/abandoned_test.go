@@ -21,7 +21,7 @@ func TestAbandoned(t *testing.T) {
 	up, _ := okUpstream(t)
 	g := newRig(t, up)
 	for range 4 {
-		http.Get(g.url + "/v1/models")
+		_, _ = http.Get(g.url + "/v1/models")
 	}
 	g.next().Release()
 	for range 3 {

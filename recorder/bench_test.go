@@ -116,6 +116,6 @@ func answerSize(b *testing.B, in *bufio.Reader) int {
 			break
 		}
 	}
-	in.Discard(4096)
+	_, _ = in.Discard(4096)
 	return size
 }

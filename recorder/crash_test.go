@@ -64,7 +64,7 @@ func child(dir, up string) {
 			}
 		}
 	}()
-	(&http.Server{Handler: p}).Serve(l)
+	_ = (&http.Server{Handler: p}).Serve(l)
 }
 
 // numbered is a body in which every place can be told from every other.
@@ -240,7 +240,7 @@ func takeIn(t *testing.T, dir string, released map[string]bool) map[string]strin
 func TestSpool_LeavesOthersAlone(t *testing.T) {
 	up, _ := okUpstream(t)
 	g := newRig(t, up)
-	http.Get(g.url + "/v1/models")
+	_, _ = http.Get(g.url + "/v1/models")
 	other, err := recorder.OpenSpool(g.dir, recorder.SpoolOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -263,7 +263,7 @@ func TestSpool_CloseLeavesWhatIsNotReleased(t *testing.T) {
 	for _, release := range []bool{true, false} {
 		g := newRig(t, up)
 		for range 3 {
-			http.Get(g.url + "/v1/models")
+			_, _ = http.Get(g.url + "/v1/models")
 		}
 		for range 3 {
 			if r := g.next(); release {

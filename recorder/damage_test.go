@@ -71,7 +71,7 @@ func leave(t *testing.T, n int) (dir, lane string) {
 	up, _ := okUpstream(t)
 	g := newRig(t, up)
 	for range n {
-		http.Get(g.url + "/v1/models")
+		_, _ = http.Get(g.url + "/v1/models")
 		g.next()
 	}
 	g.proxy.Close()

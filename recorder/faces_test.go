@@ -80,7 +80,7 @@ func TestTransport_Records(t *testing.T) {
 		io.ReadFull(resp.Body, make([]byte, 3))
 		if name == "cancel" {
 			cancel()
-			io.ReadAll(resp.Body)
+			_, _ = io.ReadAll(resp.Body)
 		}
 		resp.Body.Close()
 		cancel()
@@ -283,7 +283,7 @@ func TestProxy_CloseCutsTunnels(t *testing.T) {
 		t.Fatal(line)
 	}
 	g.proxy.Close()
-	conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+	_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
 	if _, err := br.ReadByte(); !errors.Is(err, io.EOF) && !strings.Contains(fmt.Sprint(err), "reset") {
 		t.Error(err)
 	}

@@ -27,17 +27,17 @@ func TestProxy_AnswersForDeadUpstreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed.Close()
-	hangUp := rawUpstream(t, func(c net.Conn, br *bufio.Reader) { readRaw(t, br, false) })
+	hangUp := rawUpstream(t, func(c net.Conn, br *bufio.Reader) { _, _ = readRaw(t, br, false) })
 	garbage := rawUpstream(t, func(c net.Conn, br *bufio.Reader) {
-		readRaw(t, br, false)
+		_, _ = readRaw(t, br, false)
 		io.WriteString(c, "SSH-2.0-x\r\n\r\n")
 	})
 	reset := rawUpstream(t, func(c net.Conn, br *bufio.Reader) {
-		readRaw(t, br, false)
-		c.(*net.TCPConn).SetLinger(0)
+		_, _ = readRaw(t, br, false)
+		_ = c.(*net.TCPConn).SetLinger(0)
 	})
 	plain := rawUpstream(t, func(c net.Conn, br *bufio.Reader) {
-		br.Peek(1)
+		_, _ = br.Peek(1)
 		io.WriteString(c, "HTTP/1.0 400 Bad Request\r\n\r\n")
 	})
 	untrusted, _ := tlsServer(t, false, http.NotFoundHandler())
@@ -87,7 +87,7 @@ func TestProxy_PassesBreaksOn(t *testing.T) {
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nstart\r\nff\r\npart",
 	} {
 		up := rawUpstream(t, func(conn net.Conn, br *bufio.Reader) {
-			readRaw(t, br, false)
+			_, _ = readRaw(t, br, false)
 			io.WriteString(conn, c)
 		})
 		g := newRig(t, up)
@@ -110,10 +110,10 @@ func TestProxy_PassesBreaksOn(t *testing.T) {
 func TestProxy_KnowsWhyAnAnswerBrokeOff(t *testing.T) {
 	read := make(chan bool)
 	up := rawUpstream(t, func(conn net.Conn, br *bufio.Reader) {
-		readRaw(t, br, false)
+		_, _ = readRaw(t, br, false)
 		io.WriteString(conn, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nstart\r\n")
 		<-read
-		conn.(*net.TCPConn).SetLinger(0)
+		_ = conn.(*net.TCPConn).SetLinger(0)
 	})
 	g := newRig(t, up)
 	resp, err := http.Get(g.url + "/v1/x")

@@ -251,7 +251,7 @@ func (l *left) unref() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.listed = true
-	l.finish()
+	_ = l.finish()
 }
 
 func (l *left) finish() error {

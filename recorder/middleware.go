@@ -84,7 +84,7 @@ func (w *recordingWriter) Write(p []byte) (int, error) {
 
 func (w *recordingWriter) WriteString(s string) (int, error) { return w.Write([]byte(s)) }
 
-func (w *recordingWriter) Flush() { w.FlushError() }
+func (w *recordingWriter) Flush() { _ = w.FlushError() }
 
 func (w *recordingWriter) FlushError() error {
 	w.head(http.StatusOK)

@@ -9,16 +9,16 @@ import (
 // to the spool or whose connection is spoiled: it takes the connection from the
 // server, writes what would have followed the last piece, and closes it.
 func (x *relay) part() {
-	x.flush()
+	_ = x.flush()
 	conn, _, err := http.NewResponseController(x.w).Hijack()
 	if err != nil {
 		return // the end waits for the write
 	}
 	defer conn.Close()
 	if !x.abort && x.chunked() {
-		io.WriteString(conn, "0\r\n")
-		x.resp.Trailer.Write(conn)
-		io.WriteString(conn, "\r\n")
+		_, _ = io.WriteString(conn, "0\r\n")
+		_ = x.resp.Trailer.Write(conn)
+		_, _ = io.WriteString(conn, "\r\n")
 	}
 }
 

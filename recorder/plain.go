@@ -186,7 +186,7 @@ func (c *plainConn) begin() {
 // interrupt makes reads and writes fail.
 func (c *plainConn) interrupt() {
 	c.cut.Store(true)
-	c.SetDeadline(time.Unix(1, 0))
+	_ = c.SetDeadline(time.Unix(1, 0))
 }
 
 // write writes the request.
@@ -231,7 +231,7 @@ func (c *plainConn) read(r *http.Request, inform func(code int, h textproto.MIME
 // bytes there are now. Call it only while more must come.
 func (c *plainConn) arrived() int64 {
 	if c.in.Buffered() == 0 {
-		c.in.Peek(1) // an error comes again as the body is read
+		_, _ = c.in.Peek(1) // an error comes again as the body is read
 	}
 	return int64(c.in.Buffered())
 }

@@ -183,7 +183,7 @@ func (x *relay) sendPlain() step {
 	}
 	x.next, x.stall = (*relay).receivePlain, false
 	region := x.watch.enter(holdTicks)
-	conn.write(request) // if it fails, reading says why
+	_ = conn.write(request) // if it fails, reading says why
 	body.flight.wrote()
 	if !x.watch.leave(region) {
 		return nil
@@ -253,7 +253,7 @@ func (x *relay) deliverHeld() step {
 	x.stage.buf = append(x.p.buffers.get(int64(len(x.stage.buf)))[:0], x.stage.buf...)
 	return x.save(func(x *relay) step {
 		x.writeHead()
-		x.flush()
+		_ = x.flush()
 		x.stage.grow(0)
 		close(x.headOut)
 		return nil
@@ -358,7 +358,7 @@ func (x *relay) clientGone() step {
 func (x *relay) close() step {
 	x.route.release(x, x.resp != nil && x.readErr == io.EOF)
 	if x.body.pump != nil && !x.abort {
-		x.flush() // what the client sends may be waited for
+		_ = x.flush() // what the client sends may be waited for
 	}
 	if x.body.flight == nil || x.resp != nil {
 		x.stage.drop()
@@ -393,7 +393,7 @@ func (x *relay) fail(err error) step {
 	return x.save(func(x *relay) step {
 		x.w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
 		apologise(x.w, http.StatusBadGateway, a)
-		x.flush()
+		_ = x.flush()
 		return x.close()
 	})
 }

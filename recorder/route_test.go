@@ -139,7 +139,7 @@ func TestProxy_NeverCallsItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	srv := &http.Server{Handler: p}
-	go srv.Serve(l)
+	go func() { _ = srv.Serve(l) }()
 	defer srv.Close()
 	resp, err := http.Get("http://" + l.Addr().String() + "/v1/models")
 	if err != nil {
@@ -156,7 +156,7 @@ func TestProxy_ReportsStatus(t *testing.T) {
 	g := newRig(t, up, func(o *recorder.Options) {
 		o.Status = func() map[string]any { return map[string]any{"database": "fine"} }
 	})
-	http.Get(g.url + "/v1/models")
+	_, _ = http.Get(g.url + "/v1/models")
 	g.next()
 	resp, err := http.Get(g.url + "/_retake/status")
 	if err != nil {

@@ -264,7 +264,7 @@ func (s *Spool) spoiled(e entry) {
 	}
 	s.stats.Lost++
 	s.mu.Unlock()
-	s.release(e)
+	_ = s.release(e)
 }
 
 // release marks a record as stored and frees its space.

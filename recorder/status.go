@@ -31,5 +31,5 @@ func (p *Proxy) status(w http.ResponseWriter) {
 		maps.Copy(status, p.opts.Status())
 	}
 	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(status)
+	_ = json.NewEncoder(w).Encode(status)
 }

@@ -112,7 +112,7 @@ func (t *tunnel) join(w http.ResponseWriter, resp *http.Response) {
 		panic(http.ErrAbortHandler)
 	}
 	defer client.Close()
-	client.SetDeadline(time.Time{})
+	_ = client.SetDeadline(time.Time{})
 	answer := &http.Response{StatusCode: resp.StatusCode, ProtoMajor: 1, ProtoMinor: 1, Header: resp.Header}
 	if err := answer.Write(client); err != nil {
 		t.end(clientError{err})

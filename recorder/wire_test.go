@@ -307,7 +307,7 @@ func TestProxy_NoticesClosedConnections(t *testing.T) {
 func TestProxy_HandsOnAtOnceWhatIsThere(t *testing.T) {
 	read := make(chan bool)
 	up := rawUpstream(t, func(conn net.Conn, br *bufio.Reader) {
-		readRaw(t, br, false)
+		_, _ = readRaw(t, br, false)
 		io.WriteString(conn, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nstart\r\n")
 		<-read
 		chunk := "c8\r\n" + strings.Repeat("x", 200) + "\r\n"

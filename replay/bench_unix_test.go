@@ -126,7 +126,7 @@ func newEndless(b *testing.B) string {
 		w.Header().Set("Content-Type", "application/json")
 		w.Write(answer)
 	})}
-	go server.Serve(l)
+	go func() { _ = server.Serve(l) }()
 	b.Cleanup(func() { server.Close() })
 	return fmt.Sprint("http://", l.Addr())
 }

@@ -102,7 +102,7 @@ func (s *scripted) chat(w http.ResponseWriter, body []byte, n int) {
 	var req struct {
 		Messages []struct{ Role, Content string }
 	}
-	json.Unmarshal(body, &req)
+	_ = json.Unmarshal(body, &req)
 	var results []string
 	for _, x := range req.Messages {
 		if x.Role == "tool" {
@@ -142,11 +142,11 @@ func (s *scripted) messages(w http.ResponseWriter, body []byte, n int) {
 			Content json.RawMessage
 		}
 	}
-	json.Unmarshal(body, &req)
+	_ = json.Unmarshal(body, &req)
 	var results []string
 	for _, x := range req.Messages {
 		var blocks []struct{ Type, Content string }
-		json.Unmarshal(x.Content, &blocks)
+		_ = json.Unmarshal(x.Content, &blocks)
 		for _, b := range blocks {
 			if b.Type == "tool_result" {
 				results = append(results, b.Content)
@@ -195,12 +195,12 @@ func (s *scripted) responses(w http.ResponseWriter, body []byte, n int) {
 			Output json.RawMessage
 		}
 	}
-	json.Unmarshal(body, &req)
+	_ = json.Unmarshal(body, &req)
 	var results []string
 	for _, x := range req.Input {
 		if x.Type == "function_call_output" {
 			var text string
-			json.Unmarshal(x.Output, &text)
+			_ = json.Unmarshal(x.Output, &text)
 			results = append(results, text)
 		}
 	}

@@ -63,7 +63,7 @@ func ParseQuery(text string, now time.Time) (transcript.SearchQuery, error) {
 		q.Text = strings.TrimSpace(q.Text)
 	}
 	if given["after"] && given["before"] && !q.After.Before(q.Before) {
-		return q, fmt.Errorf("%w: after: is not earlier than before:", ErrBadQuery)
+		return q, fmt.Errorf("%w: after is not earlier than before", ErrBadQuery)
 	}
 	return q, nil
 }

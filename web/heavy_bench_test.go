@@ -37,7 +37,7 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	fmt.Printf("serving http://%s\n", l.Addr())
-	go http.Serve(l, web.New(options(db)))
+	go func() { _ = http.Serve(l, web.New(options(db))) }()
 	_, _ = io.Copy(io.Discard, os.Stdin) // until the benchmark is over
 }
 

@@ -31,7 +31,7 @@ func weatherModel(w http.ResponseWriter, r *http.Request) {
 		Messages []struct{ Role, Content string }
 	}
 	body, _ := io.ReadAll(r.Body)
-	json.Unmarshal(body, &req)
+	_ = json.Unmarshal(body, &req)
 	var told []string
 	for _, m := range req.Messages {
 		if m.Role == "tool" {

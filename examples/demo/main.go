@@ -72,7 +72,7 @@ func demo(ctx context.Context, bin string, keep bool) error {
 		return err
 	}
 	model := &http.Server{Handler: script()}
-	go model.Serve(l)
+	go func() { _ = model.Serve(l) }()
 	defer model.Close()
 	d := demonstration{ctx: ctx, bin: bin, db: filepath.Join(dir, "demo.db"), model: "http://" + l.Addr().String()}
 	return d.tell(keep)

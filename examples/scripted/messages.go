@@ -23,7 +23,7 @@ func (messages) read(body []byte) (conversation, error) {
 			Type    string
 			Content json.RawMessage
 		}
-		json.Unmarshal(m.Content, &blocks)
+		_ = json.Unmarshal(m.Content, &blocks)
 		called := false
 		for _, b := range blocks {
 			called = called || b.Type == "tool_use"

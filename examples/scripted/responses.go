@@ -19,7 +19,7 @@ func (responses) read(body []byte) (conversation, error) {
 		Type   string
 		Output json.RawMessage
 	}
-	json.Unmarshal(req.Input, &items)
+	_ = json.Unmarshal(req.Input, &items)
 	called := false
 	for _, it := range items {
 		switch it.Type {

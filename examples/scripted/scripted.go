@@ -112,7 +112,7 @@ func (m *Model) answer(w http.ResponseWriter, api api, c conversation, step *Ste
 	}
 	if !c.stream {
 		w.Header().Set("Content-Type", "application/json")
-		json.NewEncoder(w).Encode(api.whole(r))
+		_ = json.NewEncoder(w).Encode(api.whole(r))
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -148,7 +148,7 @@ func textOf(content json.RawMessage) string {
 		return s
 	}
 	var parts []struct{ Text string }
-	json.Unmarshal(content, &parts)
+	_ = json.Unmarshal(content, &parts)
 	for _, p := range parts {
 		s += p.Text
 	}

@@ -77,14 +77,14 @@ func (a *answer) send(status int, wire []byte, chunks []transcript.Chunk, cut bo
 		if _, err := a.w.Write(wire[c.Offset:end]); err != nil {
 			return
 		}
-		rc.Flush() //nolint:errcheck // the next write tells
+		rc.Flush() // the next write tells
 	}
 	if status != 0 { // nothing was recorded of how it came
 		a.w.WriteHeader(status)
-		a.w.Write(wire) //nolint:errcheck // the client is gone
+		a.w.Write(wire) // the client is gone
 	}
 	if cut {
-		rc.Flush() //nolint:errcheck // it breaks off anyway
+		rc.Flush() // it breaks off anyway
 		panic(http.ErrAbortHandler)
 	}
 }

@@ -203,7 +203,7 @@ func (x *Export) titleOf(run string) string {
 
 // archive writes what was chosen with all that users said of it.
 func (x *Export) archive(w io.Writer) error {
-	words := x.Reader.AsOf(math.MaxInt64 >> 1)
+	words := x.Reader.Before(math.MaxInt64 >> 1)
 	a, err := formats.NewArchive(x.ctx, x.Reader, w, &x.Lost)
 	if err != nil {
 		return err

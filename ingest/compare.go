@@ -81,7 +81,7 @@ func (c *comparison) add(e *transcript.Exchange) error {
 	if len(parts) > 0 {
 		c.found = append(c.found, Difference{e.ID, e.N, parts, 0})
 	}
-	late, err := latecomers(c.reader.AsOf(e.N), d)
+	late, err := latecomers(c.reader.Before(e.N), d)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func (k *linker) want(kind, value string) {
 // relinkWanted links anew those that wanted an exchange before it came, and what
 // hangs at them. It gives those that are otherwise now, as they were.
 func relinkWanted(ctx context.Context, tx transcript.Tx, d *decoded) ([]*transcript.Exchange, error) {
-	late, err := latecomers(tx.AsOf(d.exchange.N), d)
+	late, err := latecomers(tx.Before(d.exchange.N), d)
 	if err != nil || len(late) == 0 {
 		return nil, err
 	}

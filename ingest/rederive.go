@@ -123,7 +123,7 @@ func rederiveAsOf(ctx context.Context, r transcript.Reader, e *transcript.Exchan
 	if asOf > e.N {
 		old.Link.AsOf = max(old.Link.AsOf, asOf)
 	}
-	dr, err := rederive(ctx, r.AsOf(known(&old)+1), &old, d, allow)
+	dr, err := rederive(ctx, r.Before(known(&old)+1), &old, d, allow)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func TestTx_RemembersExchangesAsTheyAreStored(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				read, err := db.AsOf(100).ByOutNode(node, 1)
+				read, err := db.Before(100).ByOutNode(node, 1)
 				if err != nil {
 					return err
 				}

@@ -64,7 +64,7 @@ func TestCalls_RememberedAreThoseStored(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				want, err := tx.AsOf(1<<60).Calls(t.Context(), []string{example(n).ID})
+				want, err := tx.Before(1<<60).Calls(t.Context(), []string{example(n).ID})
 				if err != nil {
 					return err
 				}

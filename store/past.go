@@ -21,14 +21,14 @@ type past struct {
 
 var _ transcript.Past = (*past)(nil)
 
-// AsOf gives what was stored when exchange n came.
-func (db *DB) AsOf(n int64) transcript.Past {
+// Before returns what was stored when exchange n came.
+func (db *DB) Before(n int64) transcript.Past {
 	return &past{reader: db.reader, lookup: &lookup{st: db.st}, before: n}
 }
 
-// AsOf gives what was stored when exchange n came, with the transaction's own
+// Before returns what was stored when exchange n came, with the transaction's own
 // writes.
-func (p *past) AsOf(n int64) transcript.Past {
+func (p *past) Before(n int64) transcript.Past {
 	at := *p
 	at.before = n
 	return &at

@@ -204,3 +204,16 @@ const (
 func (l *Link) ServerHeld() bool {
 	return l.Parent != "" && (l.By == ByResponse || l.By == ByConversation || l.By == ByReference)
 }
+
+// Filter narrows a listing. The zero Filter selects all exchanges.
+type Filter struct {
+	Run     string
+	Dialect Dialect
+	Outcome Outcome
+	Model   string    // part of the asked or answered model's name
+	Since   time.Time // only exchanges that began then or later
+	After   int64     // only exchanges whose N is greater
+	Before  int64     // only exchanges whose N is less; 0 for no bound
+	Limit   int       // 0 for no limit
+	Oldest  bool      // oldest first instead of newest first
+}

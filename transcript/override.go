@@ -23,11 +23,3 @@ const (
 	// Unlink says that the exchange continues nothing: a run begins with it.
 	Unlink Verb = "unlink"
 )
-
-// OverrideReader tells what users said. Ingest asks it of every exchange that it
-// links, so it must cost next to nothing where nobody said anything.
-type OverrideReader interface {
-	// Override gives the last word on the exchange with that id. ErrNotFound if
-	// there is none.
-	Override(exchange string) (*Override, error)
-}

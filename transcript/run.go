@@ -1,9 +1,6 @@
 package transcript
 
-import (
-	"context"
-	"time"
-)
+import "time"
 
 // Run is everything one task did.
 type Run struct {
@@ -100,36 +97,12 @@ type RunUse struct {
 	Usage         *Usage // nil: none was reported
 }
 
-// RunReader reads what is known of runs.
-type RunReader interface {
-	// Run gives the run with that id. ErrNotFound if there is none.
-	Run(ctx context.Context, id string) (*Run, error)
-	// RunN gives the run with that number. ErrNotFound if there is none.
-	RunN(ctx context.Context, n int64) (*Run, error)
-	// FindRuns gives the ids that hold part, at most limit of them, newest first.
-	FindRuns(ctx context.Context, part string, limit int) ([]string, error)
-	// RunNames gives of those of these runs that are there what they are called: of a
-	// RunSum only Run, Marks and Topic.
-	RunNames(ctx context.Context, ids []string) ([]RunSum, error)
-	// Runs lists the runs that have exchanges, newest first. If some cannot be read
-	// it gives the others, with an error that wraps ErrDamaged.
-	Runs(ctx context.Context, f RunFilter) ([]RunSum, error)
-	// RunUses tells what is to be paid for runs: their exchanges but replays and those
-	// for which nobody pays (refused, or asking no model), added up where all is alike
-	// that prices depend on.
-	RunUses(ctx context.Context, runs []int64) ([]RunUse, error)
-	// Marks gives what users said of a run; nothing of one that is not there.
-	Marks(ctx context.Context, run string) (*Marks, error)
-}
-
-// MarkWriter keeps what users say.
-type MarkWriter interface {
-	// PutMarks replaces what users said of a run. ErrNotFound if there is none.
-	PutMarks(run string, m *Marks) error
-	// PutOverride keeps a user's word on an exchange, in place of an earlier one.
-	// ErrNotFound if there is no such exchange.
-	PutOverride(o *Override) error
-	// DropOverride forgets what was said of an exchange, and tells whether
-	// anything was.
-	DropOverride(exchange string) (bool, error)
+// Agent is a chain of steps, each of which extends the history of the one before.
+type Agent struct {
+	ID         string
+	Run        string // id of the run
+	Key        string // the client's name for it, "" if it has none
+	Main       bool   // else another agent's tool call started it
+	ParentCall *Place // the call that started it, nil if unknown
+	Evidence   string // why it is what it is, in words
 }

@@ -3,7 +3,6 @@ package transcript
 import (
 	"context"
 	"errors"
-	"io"
 	"iter"
 	"time"
 )
@@ -81,30 +80,14 @@ type SearchQuery struct {
 
 // SearchReader is the reading side of the search index.
 type SearchReader interface {
-	// Pieces lists the pieces of a body that was stored in several: bodies that
-	// together are this one. A body of one piece is its own.
-	Segments(ctx context.Context, id BodyID) ([]BodyID, error)
-	// PiecesBehind lists the pieces of a body behind those that it begins with as
-	// the other one does, and tells how many those are. Of bodies that resend
-	// each other it reads what is new.
-	SegmentsAfter(ctx context.Context, id, other BodyID) (shared int, rest []BodyID, err error)
-	// Search gives all items in the index that may match, and few that do not:
-	// whoever shows one looks at its text before. Newest first. ErrNoIndex if
+	// Search returns all items in the index that may match, newest first, and a
+	// few that do not: read the text of an item before showing it. ErrNoIndex if
 	// the index cannot answer. The sequence ends after the first error.
 	Search(ctx context.Context, q SearchQuery) iter.Seq2[SearchItem, error]
-	// Outlines gives the exchanges with these numbers as far as a search shows
-	// them and needs them to read their answers: without what is of the request
-	// alone, times, usage and links but for their run and whether a take sent them.
-	// Those that are not there or damaged are left out.
-	Summaries(ctx context.Context, numbers []int64) ([]*Exchange, error)
-	// Excerpt opens a body or a piece as Body does, for a search to look into. It
-	// reads no more than that of what is stored together, so damage behind it may
-	// go unnoticed: what is shown as it was recorded comes from Body.
-	Excerpt(ctx context.Context, id BodyID) (io.ReadCloser, error)
-	// SearchState tells how far the index is.
+	// SearchState reports how far the index is.
 	SearchState(ctx context.Context) (SearchState, error)
-	// Unindexed lists exchanges that the index does not hold, in the order in
-	// which they are to be indexed, at most limit.
+	// Unindexed lists at most limit exchanges that are not in the index, in the
+	// order in which to index them.
 	Unindexed(ctx context.Context, limit int) ([]Unindexed, error)
 }
 

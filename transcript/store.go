@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// ErrNotFound says that nothing is stored under that id or reference.
+// ErrNotFound means that nothing is stored under that id or reference.
 var ErrNotFound = errors.New("not found")
 
-// ErrDamaged says that what is stored of one exchange cannot be read. Others can.
+// ErrDamaged means that what is stored of one exchange cannot be read. Others can.
 var ErrDamaged = errors.New("damaged in the database")
 
 var errTrailing = errors.New("more than one JSON value")
@@ -19,239 +19,276 @@ var errTrailing = errors.New("more than one JSON value")
 // BodyID names a stored body. 0 is the empty body.
 type BodyID int64
 
-// Capture is one exchange as a recorder caught it, not yet decoded. Its
-// credentials are redacted already.
-type Capture struct {
-	ID             string
-	StartedAt      time.Time // zero if nobody knows
-	EndedAt        time.Time // zero while it is in progress, and if nobody knows
-	Label          string    // names the run it belongs to, "" if nobody said
-	Imported       Grade     // "" if it was recorded
-	Upstream       string
-	Method         string
-	URL            string
-	RequestHeader  map[string][]string
-	ResponseHeader map[string][]string
-	Status         int
-	Outcome        Outcome // as the transport saw it: OK, UpstreamReset, ClientDisconnect, RecorderCrashed, RecorderStopped, InProgress
-	Error          *Error
-	Lossy          bool
-	FirstByte      time.Duration
-	Chunks         []Chunk
-	Request        CapturedBody
-	Response       CapturedBody
-	// What was left out of the bodies before they got here; nil: nothing.
-	RequestLeft, ResponseLeft *Omission
-}
-
-// Omission says of a body that it is not what went over the wire, by choice.
-type Omission struct {
-	What   string // as Message.Omitted
-	Bytes  int64  // of the wire body
-	SHA256 string // of the wire body, hex
-}
-
-// Segment is one piece of a body. Same, if not nil, stands for its bytes: two pieces
-// of one length with the same Same are equal, and need not be compared.
-type Segment struct {
-	Bytes []byte
-	Same  any
-}
-
-// CapturedBody gives the wire bytes of one side, as often as asked for.
-type CapturedBody interface {
-	Size() int64
-	Open() (io.ReadCloser, error)
-}
-
-// Filter narrows a listing. The zero Filter takes everything.
-type Filter struct {
-	Run     string
-	Dialect Dialect
-	Outcome Outcome
-	Model   string    // part of the asked or answered model's name
-	Since   time.Time // only exchanges that began then or later
-	After   int64     // only exchanges whose N is greater
-	Before  int64     // only exchanges whose N is less; 0 for no bound
-	Limit   int       // 0 for no limit
-	Oldest  bool      // oldest first instead of newest first
-}
-
-// Agent is a chain of steps, each of which extends the history of the one
-// before.
-type Agent struct {
-	ID         string
-	Run        string // id of the run
-	Key        string // what the client calls it, "" if it does not say
-	Main       bool   // else another agent's tool call started it
-	ParentCall *Place // the call that started it, if that is known
-	Evidence   string // why it is what it is, in words
+// Store keeps exchanges. A Store is made of roles: whoever needs only some of them
+// asks only for those.
+type Store interface {
+	Reader
+	// Update runs f in a transaction. It returns nil only after what f wrote is
+	// durable. If f returns an error, nothing is written.
+	Update(ctx context.Context, f func(Tx) error) error
 }
 
 // Reader reads what is stored. Its results belong to the caller.
 type Reader interface {
-	SearchReader
+	ExchangeReader
+	BodyReader
+	CallReader
 	RunReader
-	// Exchange gives the exchange with that id. ErrNotFound if there is none.
+	AgentReader
+	TakeReader
+	NoteReader
+	SearchReader
+	// Before returns what was stored before exchange n: the methods that Past adds
+	// to Reader see neither exchange n nor a later one. Of a Tx it sees the Tx's
+	// own writes.
+	Before(n int64) Past
+}
+
+// Past finds what an exchange may continue, in what was stored before it.
+type Past interface {
+	Reader
+	HistoryFinder
+	MemberFinder
+	OverrideReader
+	TakePlacer
+}
+
+// Tx is a transaction of the only writer. It sees its own writes.
+type Tx interface {
+	Past
+	BodyWriter
+	ExchangeWriter
+	RunWriter
+	TakeWriter
+	MarkWriter
+	NoteWriter
+	SearchWriter
+}
+
+// ExchangeReader reads and lists exchanges.
+type ExchangeReader interface {
+	// Exchange returns the exchange with that id. ErrNotFound if there is none.
 	Exchange(ctx context.Context, id string) (*Exchange, error)
-	// ExchangeN gives the exchange with that number. ErrNotFound if there is none.
+	// ExchangeN returns the exchange with that number. ErrNotFound if there is none.
 	ExchangeN(ctx context.Context, n int64) (*Exchange, error)
-	// FindExchanges gives the ids that begin with part or, if none does, that hold
-	// it, at most limit of them, newest first.
+	// FindExchanges returns the ids that begin with part or, if none does, those
+	// that contain it, newest first, at most limit.
 	FindExchanges(ctx context.Context, part string, limit int) ([]string, error)
 	// Exchanges lists exchanges, newest first unless the filter says otherwise.
-	// An error that wraps ErrDamaged is about one exchange and the sequence goes
-	// on; it ends after any other. Listings, Children and ByOutNode among them,
-	// may leave out Response.Chunks; Exchange and ExchangeN do not.
+	// An error that wraps ErrDamaged is about one exchange, and the sequence goes
+	// on; it ends after any other error. Methods that return several exchanges may
+	// leave out Response.Chunks; Exchange and ExchangeN do not.
 	Exchanges(ctx context.Context, f Filter) iter.Seq2[*Exchange, error]
+	// Summaries returns the exchanges with these numbers as far as a list of
+	// search results shows them: without what belongs to the request alone, times,
+	// usage and links, except for their run and whether a take sent them. It leaves
+	// out those that are missing or damaged.
+	Summaries(ctx context.Context, numbers []int64) ([]*Exchange, error)
 	// Children lists the exchanges that continue the one with that id, oldest first.
 	Children(ctx context.Context, id string) ([]*Exchange, error)
-	// Line gives the ids of the exchange with that id and of those whose history
-	// it continues, one after the other, oldest first; nothing if there is none.
+	// Line returns the ids of the exchanges whose history the exchange with that
+	// id continues, oldest first, and its own id last; nothing if there is none.
 	Line(ctx context.Context, id string) ([]string, error)
+	// Hints returns the hints that PutHint stored for an exchange, in any order.
+	Hints(ctx context.Context, exchange string) ([]Hint, error)
+}
+
+// BodyReader reads bodies.
+type BodyReader interface {
 	// Body opens the exact wire bytes of a body. ErrNotFound if there is none.
 	Body(ctx context.Context, id BodyID) (io.ReadCloser, error)
-	// Calls lists the recorded calls of these exchanges in order.
+	// Excerpt opens a body or a segment for a search. It reads no more than needed
+	// of what is stored together, so that damage after that may go unnoticed: use
+	// Body for what is shown as recorded.
+	Excerpt(ctx context.Context, id BodyID) (io.ReadCloser, error)
+	// Segments lists the segments of a body: bodies that together are this one. A
+	// body of one segment is its own.
+	Segments(ctx context.Context, id BodyID) ([]BodyID, error)
+	// SegmentsAfter lists the segments of a body after those that it begins with
+	// like another one, and returns how many those are. Of bodies that resend each
+	// other it reads only what is new.
+	SegmentsAfter(ctx context.Context, id, other BodyID) (shared int, rest []BodyID, err error)
+}
+
+// CallReader reads tool calls and their results.
+type CallReader interface {
+	// Calls lists the calls of these exchanges in order.
 	Calls(ctx context.Context, exchanges []string) ([]CallRow, error)
-	// Brought lists the results that the request of that exchange brought: the
-	// calls that they answer, each with these results alone.
+	// IntroducedResults lists the results that the request of that exchange
+	// introduced: the calls that they answer, each with these results alone.
 	IntroducedResults(ctx context.Context, exchange string) ([]CallRow, error)
-	// Agent gives the agent with that id. ErrNotFound if there is none.
+}
+
+// RunReader reads and lists runs.
+type RunReader interface {
+	// Run returns the run with that id. ErrNotFound if there is none.
+	Run(ctx context.Context, id string) (*Run, error)
+	// RunN returns the run with that number. ErrNotFound if there is none.
+	RunN(ctx context.Context, n int64) (*Run, error)
+	// FindRuns returns the ids that contain part, newest first, at most limit.
+	FindRuns(ctx context.Context, part string, limit int) ([]string, error)
+	// RunNames returns those of these runs that exist, with their names: of a RunSum
+	// only Run, Marks and Topic.
+	RunNames(ctx context.Context, ids []string) ([]RunSum, error)
+	// Runs lists the runs that have exchanges, newest first. If some cannot be read
+	// it returns the others and an error that wraps ErrDamaged.
+	Runs(ctx context.Context, f RunFilter) ([]RunSum, error)
+	// RunUses returns the usage to be paid for runs: of all exchanges except replays
+	// and those that cost nothing (refused, or asking no model). It is summed over
+	// exchanges that are alike in all that prices depend on.
+	RunUses(ctx context.Context, runs []int64) ([]RunUse, error)
+	// Marks returns what users said of a run, nothing if there is no such run.
+	Marks(ctx context.Context, run string) (*Marks, error)
+}
+
+// AgentReader reads agents.
+type AgentReader interface {
+	// Agent returns the agent with that id. ErrNotFound if there is none.
 	Agent(ctx context.Context, id string) (*Agent, error)
 	// Agents lists the agents of a run, oldest first.
 	Agents(ctx context.Context, run string) ([]Agent, error)
-	// Takes lists the takes that start from the exchange with that id or sent
-	// it, oldest first; all takes if id is "". It leaves out their Results.
-	Takes(ctx context.Context, id string) ([]Take, error)
-	// TakeN gives the take with that number. ErrNotFound if there is none.
-	TakeN(ctx context.Context, n int64) (*Take, error)
-	// AsOf gives what was stored when exchange n came: of its own methods, none
-	// tells of exchange n or a later one. Of a Tx it sees the Tx's own writes.
-	AsOf(n int64) Past
-	// Noted lists the clues that an exchange was noted with, in any order.
-	Hints(ctx context.Context, exchange string) ([]Hint, error)
-	// Pruned tells whether exchanges were ever removed.
-	Pruned(ctx context.Context) (bool, error)
-	// Note gives what SetNote kept under that name, "" if nothing.
-	Note(ctx context.Context, name string) (string, error)
 }
 
-// Past is a Reader that finds what an exchange may continue.
-type Past interface {
-	Reader
-	OverrideReader
-	TakePlacer
-	// ByOutNode gives the exchanges whose history and output is that node,
-	// newest first, at most limit.
+// TakeReader reads takes.
+type TakeReader interface {
+	// Takes lists the takes that start from the exchange with that id or sent it,
+	// oldest first, without their Results; all takes if id is "".
+	Takes(ctx context.Context, id string) ([]Take, error)
+	// TakeN returns the take with that number. ErrNotFound if there is none.
+	TakeN(ctx context.Context, n int64) (*Take, error)
+}
+
+// NoteReader reads what is known of the store itself.
+type NoteReader interface {
+	// Note returns the text that SetNote stored under that name, "" if none.
+	Note(ctx context.Context, name string) (string, error)
+	// Pruned reports whether exchanges were ever removed.
+	Pruned(ctx context.Context) (bool, error)
+}
+
+// HistoryFinder finds exchanges by their history and by what is in them. Its lists
+// are newest first and have at most limit entries.
+type HistoryFinder interface {
+	// ByOutNode returns the exchanges whose history and output is that node.
 	ByOutNode(n Node, limit int) ([]*Exchange, error)
-	// ByLooseNode gives the exchanges whose history and output is that node made
-	// of keys without call ids (Link.LooseNode), newest first, at most limit.
+	// ByNodeWithoutIDs returns the exchanges whose history and output is that node
+	// of keys without call ids (Link.NodeWithoutIDs).
 	ByNodeWithoutIDs(n Node, limit int) ([]*Exchange, error)
-	// ByInNode gives the exchanges whose full input is that node, newest first, at most limit.
+	// ByInNode returns the exchanges whose full input is that node.
 	ByInNode(n Node, limit int) ([]*Exchange, error)
-	// Callers gives the exchanges whose answers hold a call with that key,
-	// newest first, at most limit.
+	// Callers returns the exchanges whose answers contain a call with that key.
 	Callers(k Key, limit int) ([]*Exchange, error)
-	// ByResponseID gives the newest exchange with that response id. ErrNotFound if there is none.
+	// ByResponseID returns the newest exchange with that response id. ErrNotFound
+	// if there is none.
 	ByResponseID(id string) (*Exchange, error)
-	// Extended tells whether some exchange continues the one with that id.
-	Extended(id string) (bool, error)
-	// RunByKey gives the run that a client's own name of a session or agent
-	// belongs to, whenever that was learnt; ErrNotFound if none does.
-	RunByKey(key string) (*Run, error)
-	// AgentByKey gives the agent of a run that a client calls by that name,
-	// whenever that was learnt. ErrNotFound if there is none.
-	AgentByKey(run, key string) (*Agent, error)
-	// Clues gives the exchanges that were noted with that clue, and where in
-	// their answers, newest first, at most limit.
+	// ByHint returns the exchanges that PutHint stored that hint for, and where in
+	// their answers it is.
 	ByHint(value Key, limit int) ([]Place, error)
-	// AnyClue tells whether Clues gives anything for one of the values.
+	// AnyByHint reports whether ByHint returns anything for one of the values.
 	AnyByHint(values []Key) (bool, error)
-	// LastStep gives the exchange that is the last of an agent. ErrNotFound if it
-	// has none.
+	// Extended reports whether an exchange continues the one with that id.
+	Extended(id string) (bool, error)
+}
+
+// MemberFinder finds runs and agents, and the exchanges at their ends.
+type MemberFinder interface {
+	// RunByKey returns the run of a client's own name for a session or agent,
+	// whenever that name was bound. ErrNotFound if there is none.
+	RunByKey(key string) (*Run, error)
+	// AgentByKey returns the agent of a run that a client calls by that name,
+	// whenever it was stored. ErrNotFound if there is none.
+	AgentByKey(run, key string) (*Agent, error)
+	// LastStep returns the last exchange of an agent. ErrNotFound if it has none.
 	LastStep(agent string) (*Exchange, error)
-	// Firsts gives the exchanges of a run that continue nothing, newest first, at
+	// Firsts returns the exchanges of a run that continue nothing, newest first, at
 	// most limit.
 	Firsts(run string, limit int) ([]*Exchange, error)
 }
 
-// CallRow is one tool call of an answer and the result that a later request
-// brought, kept when they arrive so that nobody reads a whole run to join them.
-type CallRow struct {
-	Exchange string // whose answer holds the call
-	Key      Key    // of the call's item
-	At       string // JSON pointer in the response
-	CallID   string
-	Name     string
-	Results  []ResultRow
+// OverrideReader reads what users said of links. Ingest asks it about every
+// exchange, so it must cost next to nothing where nothing was said.
+type OverrideReader interface {
+	// Override returns the last word on the exchange with that id. ErrNotFound if
+	// there is none.
+	Override(exchange string) (*Override, error)
 }
 
-// ResultRow is a result of a CallRow.
-type ResultRow struct {
-	Exchange  string // whose request brought it first
-	At        string // JSON pointer in the request
-	By        string
-	LatencyMS *float64 // nil: when one of the two was is not known
-	IsError   bool
+// TakePlacer finds the takes that sent exchanges. Ingest asks it about every
+// exchange, so it must cost next to nothing.
+type TakePlacer interface {
+	// TakePlace returns the place of the exchange with that id. ErrNotFound if no
+	// take sent it.
+	TakePlace(exchange string) (*TakePlace, error)
 }
 
-// Hint is by what an exchange may be found: the hash of something that it brought,
-// and where in its answer that is, "" for all of it.
-type Hint struct {
-	Value Key
-	At    string
+// BodyWriter stores bodies.
+type BodyWriter interface {
+	// PutBody stores the parts of a body in order; equal parts are stored once. A
+	// part may be reused after its step of the sequence.
+	PutBody(parts iter.Seq2[[]byte, error]) (BodyID, error)
+	// PutSegments is PutBody for parts of which it is known which are the same.
+	PutSegments(parts iter.Seq2[Segment, error]) (BodyID, error)
 }
 
-// Tx is one transaction of the only writer. It sees its own writes.
-type Tx interface {
-	Past
-	SearchWriter
-	MarkWriter
-	// HasExchange tells whether the exchange is stored already.
+// ExchangeWriter stores exchanges and what is derived of them.
+type ExchangeWriter interface {
+	// HasExchange reports whether the exchange is stored.
 	HasExchange(id string) (bool, error)
-	// PutBody stores the pieces of a body in order; equal pieces are stored
-	// once. The pieces may be reused after each step of the sequence.
-	PutBody(pieces iter.Seq2[[]byte, error]) (BodyID, error)
-	// PutPieces is PutBody for pieces of which it is known which are the same.
-	PutSegments(pieces iter.Seq2[Segment, error]) (BodyID, error)
 	// PutExchange stores a new exchange and sets its N.
 	PutExchange(e *Exchange) error
-	// RunByLabel gives the run of that label, making it if need be.
-	RunByLabel(label string, at time.Time) (*Run, error)
-	// NewRun makes a run.
-	NewRun(at time.Time) (*Run, error)
-	// BindRun makes a client's own name mean that run, unless it means one that
-	// is there.
-	BindRun(key, run string) error
-	// PutAgent stores a new agent and gives it an id if it has none.
-	PutAgent(a *Agent) error
-	// SetParentCall says which call started a stored agent.
-	SetParentCall(agent string, call Place) error
+	// PutDerived replaces what was derived of a stored exchange: its derived
+	// fields, Outcome and Error, the calls of its answer and, by the calls that they
+	// answer, the results that its request introduced. Bodies, numbers and what the
+	// wire showed stay. A call that stays the same keeps its results; a result for a
+	// call that is not stored is left out.
+	PutDerived(e *Exchange, calls, introduced []CallRow) error
 	// SetSide makes a stored exchange a side call: it leaves its agent.
 	SetSide(exchange string) error
-	// PutClue notes a Clue of an exchange.
+	// PutHint stores a Hint of an exchange.
 	PutHint(value Key, exchange, at string) error
-	// PutCall stores one call of an answer.
+	// PutCall stores a call of an answer.
 	PutCall(c CallRow) error
 	// PutResult stores a result for the call at that place in that exchange.
 	PutResult(exchange, at string, r ResultRow) error
-	// PutTake stores a take and sets its N. One that has an N is stored already:
-	// it gets the steps and results that have come to it, the exchanges of results that
-	// waited for one, and how it ended. The exchanges of steps need not be stored yet.
-	PutTake(t *Take) error
-	// PutDerived stores anew what was derived of a stored exchange: its derived
-	// fields, Outcome and Error, the calls of its answer and, by the calls that
-	// they answer, the results that its request brought. Bodies, numbers and what
-	// the wire showed stay. A call that stays the same keeps its results; a result
-	// for a call that is not stored is left out.
-	PutDerived(e *Exchange, calls, brought []CallRow) error
-	// SetNote keeps a small text under a name; "" removes it.
-	SetNote(name, text string) error
 }
 
-// Store keeps exchanges. Update runs f in one transaction and returns nil only
-// after what it wrote is durable; if f fails nothing is written.
-type Store interface {
-	Reader
-	Update(ctx context.Context, f func(Tx) error) error
+// RunWriter stores runs and agents.
+type RunWriter interface {
+	// RunByLabel returns the run of that label and makes it if need be.
+	RunByLabel(label string, at time.Time) (*Run, error)
+	// NewRun makes a run.
+	NewRun(at time.Time) (*Run, error)
+	// BindRun binds a client's own name to that run, unless it is bound to a run
+	// that exists.
+	BindRun(key, run string) error
+	// PutAgent stores a new agent and gives it an id if it has none.
+	PutAgent(a *Agent) error
+	// SetParentCall sets the call that started a stored agent.
+	SetParentCall(agent string, call Place) error
+}
+
+// TakeWriter stores takes.
+type TakeWriter interface {
+	// PutTake stores a take and sets its N. A take that has an N is stored already:
+	// PutTake then adds its new steps and results, sets the exchanges of results that
+	// waited for one, and how it ended. The exchanges of steps need not be stored.
+	PutTake(t *Take) error
+}
+
+// MarkWriter stores what users say.
+type MarkWriter interface {
+	// PutMarks replaces what users said of a run. ErrNotFound if there is none.
+	PutMarks(run string, m *Marks) error
+	// PutOverride stores a user's word on an exchange, in place of an earlier one.
+	// ErrNotFound if there is no such exchange.
+	PutOverride(o *Override) error
+	// DropOverride removes what was said of an exchange and reports whether
+	// anything was.
+	DropOverride(exchange string) (bool, error)
+}
+
+// NoteWriter stores notes.
+type NoteWriter interface {
+	// SetNote stores a small text under a name; "" removes it.
+	SetNote(name, text string) error
 }

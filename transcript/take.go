@@ -124,11 +124,3 @@ type TakePlace struct {
 	Origin string // the exchange that was replayed
 	Before string // the exchange of the step before, of the take that it goes on from if need be; "" if there is none
 }
-
-// TakePlacer tells which exchanges takes sent. Ingest asks it of every exchange
-// that it links, so it must cost next to nothing.
-type TakePlacer interface {
-	// TakePlace gives the place of the exchange with that id. ErrNotFound if no
-	// take sent it.
-	TakePlace(exchange string) (*TakePlace, error)
-}

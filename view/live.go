@@ -78,7 +78,7 @@ func (v *Live) add(e *transcript.Exchange, body string, it *transcript.Item) {
 // with, and how many items those are. Only that evidence is looked for: the
 // exchange is linked by all when it has ended.
 func goesOnFrom(ctx context.Context, r transcript.Reader, turn *transcript.Turn) (*transcript.Exchange, int, error) {
-	past := r.AsOf(1 << 62)
+	past := r.Before(1 << 62)
 	if turn.PreviousID != "" {
 		e, err := past.ByResponseID(turn.PreviousID)
 		return e, 0, ignoreLost(err)

@@ -90,7 +90,7 @@ func (p *linkPage) fill(ctx context.Context, s *server, e *transcript.Exchange) 
 
 // readSaid finds what a user said of the exchange.
 func (p *linkPage) readSaid(ctx context.Context, r transcript.Reader, e *transcript.Exchange) error {
-	word, err := r.AsOf(math.MaxInt64).Override(e.ID)
+	word, err := r.Before(math.MaxInt64).Override(e.ID)
 	if errors.Is(err, transcript.ErrNotFound) {
 		return nil
 	}

@@ -42,11 +42,11 @@ func asOf(t *testing.T, s transcript.Store) {
 		}
 	}
 	back := func(r transcript.Reader) {
-		look(r.AsOf(1))
-		look(r.AsOf(2), a.ID)
-		look(r.AsOf(3), b.ID, a.ID)
-		look(r.AsOf(100), c.ID, b.ID, a.ID)
-		look(r.AsOf(3).AsOf(2), a.ID)
+		look(r.Before(1))
+		look(r.Before(2), a.ID)
+		look(r.Before(3), b.ID, a.ID)
+		look(r.Before(100), c.ID, b.ID, a.ID)
+		look(r.Before(3).Before(2), a.ID)
 	}
 	back(s)
 	update(t, s, func(tx transcript.Tx) error { back(tx); look(tx, c.ID, b.ID, a.ID); return nil })
@@ -105,7 +105,7 @@ func putDerived(t *testing.T, s transcript.Store) {
 	if err != nil {
 		t.Error(err)
 	}
-	past := s.AsOf(100)
+	past := s.Before(100)
 	same(t, "old node", found(t, past.ByOutNode, was.Link.OutNode, 5), []string{})
 	same(t, "new node", found(t, past.ByOutNode, node(9), 5), []string{was.ID})
 	if _, err := past.ByResponseID(was.ResponseID); !errors.Is(err, transcript.ErrNotFound) {

@@ -92,7 +92,7 @@ func overrides(t *testing.T, s transcript.Store) {
 		}
 		return errors.Join(tx.PutOverride(&transcript.Override{Exchange: id(2), Verb: transcript.Unlink, At: base}), tx.PutOverride(&word))
 	})
-	got, err := s.AsOf(1).Override(id(2))
+	got, err := s.Before(1).Override(id(2))
 	if err != nil {
 		t.Fatal(err)
 	}

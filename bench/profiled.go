@@ -16,6 +16,7 @@ import (
 
 	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -32,7 +33,7 @@ func serveProfiled(to, folder, cpu, heap string) error {
 		return err
 	}
 	defer db.Close()
-	spool, err := recorder.OpenSpool(filepath.Join(folder, "profiled.spool"), recorder.SpoolOptions{})
+	spool, err := spool.Open(filepath.Join(folder, "profiled.spool"), spool.Options{})
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 )
 
 // The targets.
@@ -175,7 +175,7 @@ func (t *target) undone(ctx context.Context) (undone, error) {
 	}
 	defer resp.Body.Close()
 	var status struct {
-		Spool  recorder.Stats `json:"spool"`
+		Spool  spool.Stats `json:"spool"`
 		Search struct {
 			Index bool  `json:"index"` // there is one
 			Lag   int64 `json:"lag"`

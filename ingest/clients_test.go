@@ -16,6 +16,7 @@ import (
 
 	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -49,7 +50,7 @@ func TestRunner_PairsOfSixteenClientsAtOnce(t *testing.T) {
 	const clients, rounds = 16, 6
 	upstream := httptest.NewServer(http.HandlerFunc(model))
 	defer upstream.Close()
-	spool, err := recorder.OpenSpool(filepath.Join(t.TempDir(), "spool"), recorder.SpoolOptions{})
+	spool, err := spool.Open(filepath.Join(t.TempDir(), "spool"), spool.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

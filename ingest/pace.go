@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 )
 
 // Storing an exchange takes more of the processor than relaying it, and no
@@ -25,7 +25,7 @@ const (
 // Pace tells from what a spool counts whether traffic is busy. It may be used by
 // several goroutines.
 type Pace struct {
-	stats func() recorder.Stats
+	stats func() spool.Stats
 	now   func() time.Time
 
 	mu    sync.Mutex
@@ -36,7 +36,7 @@ type Pace struct {
 }
 
 // NewPace watches a spool.
-func NewPace(s *recorder.Spool) *Pace { return &Pace{stats: s.Stats, now: time.Now} }
+func NewPace(s *spool.Spool) *Pace { return &Pace{stats: s.Stats, now: time.Now} }
 
 // Busy tells whether so much passes that all else should wait.
 func (p *Pace) Busy() bool {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 )
 
 // traffic counts exchanges on a clock that goes on by lookEvery at each look.
@@ -15,7 +15,7 @@ type traffic struct {
 	bytes   int64 // at each look
 	until   int   // looks
 	every   int   // of which one in so many sees something; 0: each
-	stats   recorder.Stats
+	stats   spool.Stats
 }
 
 func (f *traffic) pace() *Pace {
@@ -23,7 +23,7 @@ func (f *traffic) pace() *Pace {
 	return &Pace{
 		at:   begun,
 		rush: begun.Add(-time.Hour),
-		stats: func() recorder.Stats {
+		stats: func() spool.Stats {
 			if f.looks++; f.looks <= f.until && f.looks%max(1, f.every) == 0 {
 				f.stats.Recorded += f.perLook
 				f.stats.Written += f.bytes
@@ -76,7 +76,7 @@ func TestPace_TellsManyWhetherTrafficIsBusy(t *testing.T) {
 func TestPace_DoesNotWait(t *testing.T) {
 	for name, f := range map[string]*traffic{
 		"for little traffic":     {perLook: 1, bytes: 1000, until: 1000},
-		"when the spool is full": {perLook: 1000, until: 1000, stats: recorder.Stats{BacklogBytes: fullAt}},
+		"when the spool is full": {perLook: 1000, until: 1000, stats: spool.Stats{BacklogBytes: fullAt}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f.pace().wait(t.Context())
@@ -89,7 +89,7 @@ func TestPace_DoesNotWait(t *testing.T) {
 
 func TestPace_WaitsShorterTheMoreThereIs(t *testing.T) {
 	looks := func(waiting int64) int {
-		f := &traffic{perLook: 1000, until: 1000, stats: recorder.Stats{BacklogBytes: waiting}}
+		f := &traffic{perLook: 1000, until: 1000, stats: spool.Stats{BacklogBytes: waiting}}
 		f.pace().wait(t.Context())
 		return f.looks
 	}

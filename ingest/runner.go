@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 	"github.com/retake-debugger/retake/redact"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -30,7 +30,7 @@ type Runner struct {
 	Still func(transcript.Store) error
 	// Failed is told why a commit did not work. May be nil.
 	Failed func(error)
-	Spool  *recorder.Spool
+	Spool  *spool.Spool
 	// Pace says when traffic goes first; nil: a pace of its own.
 	Pace *Pace
 	Log  *slog.Logger
@@ -85,10 +85,10 @@ func (r *Runner) Run(ctx context.Context) {
 }
 
 // gather takes what else waits in the spool for the same transaction.
-func (r *Runner) gather(first *recorder.Record) []*recorder.Record {
+func (r *Runner) gather(first *spool.Record) []*spool.Record {
 	atOnce, cancel := context.WithCancel(context.Background())
 	cancel()
-	group, bytes := []*recorder.Record{first}, size(first)
+	group, bytes := []*spool.Record{first}, size(first)
 	for len(group) < groupSize && bytes < groupBytes {
 		rec, err := r.Spool.Next(atOnce)
 		if err != nil {
@@ -99,7 +99,7 @@ func (r *Runner) gather(first *recorder.Record) []*recorder.Record {
 	return group
 }
 
-func size(r *recorder.Record) int64 {
+func size(r *spool.Record) int64 {
 	var n int64
 	for _, b := range []transcript.CapturedBody{r.Request, r.Response} {
 		if b != nil {
@@ -111,8 +111,8 @@ func size(r *recorder.Record) int64 {
 
 // Take commits records that are not in the spool's own queue, such as those of
 // a process that crashed. It says false if ctx ended before all were stored.
-func (r *Runner) Take(ctx context.Context, records iter.Seq[*recorder.Record]) bool {
-	var group []*recorder.Record
+func (r *Runner) Take(ctx context.Context, records iter.Seq[*spool.Record]) bool {
+	var group []*spool.Record
 	var bytes int64
 	flush := func() bool {
 		_, ok := r.commit(ctx, group)
@@ -130,7 +130,7 @@ func (r *Runner) Take(ctx context.Context, records iter.Seq[*recorder.Record]) b
 
 // commit stores a group and releases its spool space, trying again until it
 // works or ctx ends.
-func (r *Runner) commit(ctx context.Context, group []*recorder.Record) ([]*transcript.Exchange, bool) {
+func (r *Runner) commit(ctx context.Context, group []*spool.Record) ([]*transcript.Exchange, bool) {
 	captures := make([]*transcript.Capture, len(group))
 	for i := range group {
 		captures[i] = &group[i].Capture
@@ -174,7 +174,7 @@ func (r *Runner) try(ctx context.Context, captures []*transcript.Capture) ([]*tr
 	return stored, err
 }
 
-func (r *Runner) release(group []*recorder.Record) {
+func (r *Runner) release(group []*spool.Record) {
 	for _, rec := range group {
 		if err := rec.Release(); err != nil {
 			r.Log.Warn("free spool space", "exchange", rec.ID, "error", err)

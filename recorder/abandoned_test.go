@@ -5,19 +5,19 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 )
 
 // What waits is counted while its process runs, after it has ended, and no more
 // once it is taken in.
 func TestAbandoned(t *testing.T) {
-	want := func(dir string, want recorder.Waiting) {
+	want := func(dir string, want spool.Waiting) {
 		t.Helper()
-		if got, err := recorder.Abandoned(dir); err != nil || got != want {
+		if got, err := spool.Abandoned(dir); err != nil || got != want {
 			t.Errorf("%+v, %v; want %+v", got, err, want)
 		}
 	}
-	want(filepath.Join(t.TempDir(), "none"), recorder.Waiting{})
+	want(filepath.Join(t.TempDir(), "none"), spool.Waiting{})
 	up, _ := okUpstream(t)
 	g := newRig(t, up)
 	for range 4 {
@@ -27,23 +27,23 @@ func TestAbandoned(t *testing.T) {
 	for range 3 {
 		g.next()
 	}
-	want(g.dir, recorder.Waiting{Running: 1})
+	want(g.dir, spool.Waiting{Running: 1})
 	g.proxy.Close()
 	if err := g.spool.Close(); err != nil {
 		t.Fatal(err)
 	}
-	want(g.dir, recorder.Waiting{Folders: 1, Exchanges: 3})
-	next, err := recorder.OpenSpool(g.dir, recorder.SpoolOptions{})
+	want(g.dir, spool.Waiting{Folders: 1, Exchanges: 3})
+	next, err := spool.Open(g.dir, spool.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer next.Close()
-	want(g.dir, recorder.Waiting{Running: 1, Folders: 1, Exchanges: 3})
+	want(g.dir, spool.Waiting{Running: 1, Folders: 1, Exchanges: 3})
 	for r, err := range next.Leftovers() {
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.Release()
 	}
-	want(g.dir, recorder.Waiting{Running: 1})
+	want(g.dir, spool.Waiting{Running: 1})
 }

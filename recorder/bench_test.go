@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 )
 
 // BenchmarkProxy relays 4 KB each way over one connection. Client and upstream
@@ -85,8 +86,8 @@ func serveBytes(b *testing.B, answer string) *url.URL {
 }
 
 // drainedSpool is a spool whose records are released at once.
-func drainedSpool(b *testing.B) *recorder.Spool {
-	s, err := recorder.OpenSpool(b.TempDir(), recorder.SpoolOptions{})
+func drainedSpool(b *testing.B) *spool.Spool {
+	s, err := spool.Open(b.TempDir(), spool.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

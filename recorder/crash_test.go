@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 // released, the case.
 func child(dir, up string) {
 	u, _ := url.Parse(up)
-	spool, err := recorder.OpenSpool(dir, recorder.SpoolOptions{LaneBytes: 64 << 10, Stall: time.Minute})
+	spool, err := spool.Open(dir, spool.Options{FileBytes: 64 << 10, Stall: time.Minute})
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)
@@ -190,7 +191,7 @@ func clients(base, round string) (got map[string]string, stop func()) {
 // takeIn takes the leftovers in and gives the answers by case.
 func takeIn(t *testing.T, dir string, released map[string]bool) map[string]string {
 	t.Helper()
-	spool, err := recorder.OpenSpool(dir, recorder.SpoolOptions{})
+	spool, err := spool.Open(dir, spool.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +242,7 @@ func TestSpool_LeavesOthersAlone(t *testing.T) {
 	up, _ := okUpstream(t)
 	g := newRig(t, up)
 	_, _ = http.Get(g.url + "/v1/models")
-	other, err := recorder.OpenSpool(g.dir, recorder.SpoolOptions{})
+	other, err := spool.Open(g.dir, spool.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,10 +275,10 @@ func TestSpool_CloseLeavesWhatIsNotReleased(t *testing.T) {
 		if err := g.spool.Close(); err != nil {
 			t.Error(err)
 		}
-		if _, err := g.spool.Next(context.Background()); err != recorder.ErrClosed {
+		if _, err := g.spool.Next(context.Background()); err != spool.ErrClosed {
 			t.Error(err)
 		}
-		next, err := recorder.OpenSpool(g.dir, recorder.SpoolOptions{})
+		next, err := spool.Open(g.dir, spool.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

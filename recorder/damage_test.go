@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 )
 
 // Damage in what a dead process left is told, and costs only what lies there.
@@ -39,11 +39,11 @@ func TestLeftovers_OfADamagedSpool(t *testing.T) {
 			if err := os.WriteFile(lane, append(c.damage(b[:end:end]), b[end:]...), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			w, err := recorder.Abandoned(dir)
+			w, err := spool.Abandoned(dir)
 			if err != nil || w.Damaged != c.damaged || w.Exchanges < c.least {
 				t.Errorf("waiting %+v, %v", w, err)
 			}
-			next, err := recorder.OpenSpool(dir, recorder.SpoolOptions{})
+			next, err := spool.Open(dir, spool.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,7 +51,7 @@ func TestLeftovers_OfADamagedSpool(t *testing.T) {
 			found, whole, told := 0, 0, false
 			for r, err := range next.Leftovers() {
 				if err != nil {
-					told = told || errors.Is(err, recorder.ErrDamagedSpool)
+					told = told || errors.Is(err, spool.ErrDamaged)
 					continue
 				}
 				if found++; r.Response != nil && body(t, r.Response) == "GET /v1/models" {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 )
 
 // modelServer stands in for a model API.
@@ -22,12 +23,12 @@ func modelServer() *httptest.Server {
 }
 
 // exampleSpool opens a spool in a temporary folder.
-func exampleSpool() (*recorder.Spool, func()) {
+func exampleSpool() (*spool.Spool, func()) {
 	dir, err := os.MkdirTemp("", "spool")
 	if err != nil {
 		panic(err)
 	}
-	spool, err := recorder.OpenSpool(dir, recorder.SpoolOptions{})
+	spool, err := spool.Open(dir, spool.Options{})
 	if err != nil {
 		panic(err)
 	}
@@ -38,7 +39,7 @@ func exampleSpool() (*recorder.Spool, func()) {
 }
 
 // print takes the next record and releases it, as ingest does once it is stored.
-func print(spool *recorder.Spool) {
+func print(spool *spool.Spool) {
 	r, err := spool.Next(context.Background())
 	if err != nil {
 		panic(err)

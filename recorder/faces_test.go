@@ -17,18 +17,19 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 	"github.com/retake-debugger/retake/transcript"
 )
 
 // spoolOf opens a spool and gives a rig around it, without a proxy.
-func spoolOf(t testing.TB, so recorder.SpoolOptions) *rig {
+func spoolOf(t testing.TB, so spool.Options) *rig {
 	t.Helper()
 	if so.Create == nil {
 		so.Stall = time.Minute
 	}
 	g := &rig{t: t, dir: t.TempDir()}
 	var err error
-	if g.spool, err = recorder.OpenSpool(g.dir, so); err != nil {
+	if g.spool, err = spool.Open(g.dir, so); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { g.spool.Close() })
@@ -48,7 +49,7 @@ func TestTransport_Records(t *testing.T) {
 		w.Header().Set("X-Sum", "7")
 	}))
 	defer up.Close()
-	g := spoolOf(t, recorder.SpoolOptions{})
+	g := spoolOf(t, spool.Options{})
 	client := &http.Client{Transport: recorder.NewTransport(nil, recorder.Options{Spool: g.spool, Label: "all"})}
 	ctx := recorder.WithLabel(recorder.WithID(context.Background(), "id-1"), "one")
 	r, _ := http.NewRequestWithContext(ctx, "POST", up.URL+"/v1/x?key=s3cr3t", strings.NewReader("hello"))
@@ -112,7 +113,7 @@ func TestTransport_WithoutSpoolIsTransparent(t *testing.T) {
 func TestTransport_GoesOnWhenAWriteStalls(t *testing.T) {
 	up := pieces(t, 3, nil)
 	d := &disk{}
-	g := spoolOf(t, recorder.SpoolOptions{Create: d.create})
+	g := spoolOf(t, spool.Options{Create: d.create})
 	gate := make(chan struct{})
 	d.set(gate, nil, func(p []byte) bool { return bytes.Contains(p, []byte("piece")) })
 	client := &http.Client{Transport: recorder.NewTransport(nil, recorder.Options{Spool: g.spool})}
@@ -131,7 +132,7 @@ func TestTransport_GoesOnWhenAWriteStalls(t *testing.T) {
 }
 
 func TestMiddleware_Records(t *testing.T) {
-	g := spoolOf(t, recorder.SpoolOptions{})
+	g := spoolOf(t, spool.Options{})
 	plain := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		w.Header().Set("X-Answer", "1")
@@ -174,7 +175,7 @@ func TestMiddleware_Records(t *testing.T) {
 }
 
 func TestMiddleware_NoticesPanicsAndAborts(t *testing.T) {
-	g := spoolOf(t, recorder.SpoolOptions{})
+	g := spoolOf(t, spool.Options{})
 	h := recorder.Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, "start")
 		w.(http.Flusher).Flush()

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/retake-debugger/retake/recorder/relay"
 )
 
 // Guard keeps a handler of a loopback listener to those who may use a Proxy with the
@@ -12,13 +14,13 @@ func Guard(opts Options, next http.Handler) http.Handler {
 	a := newAccess(&opts)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if why := a.refuse(r); why != "" {
-			apologise(w, http.StatusForbidden, apology{Type: "forbidden", Message: why})
+			relay.WriteError(w, http.StatusForbidden, relay.ErrorReply{Type: "forbidden", Message: why})
 			return
 		}
 		raw := rawPath(r)
 		path, admitted := a.admit(r, raw)
 		if !admitted && path != "/_retake/health" {
-			apologise(w, http.StatusForbidden, apology{Type: "forbidden", Message: "needs the token, in " + tokenHeader + " or as base path " + tokenPath + "TOKEN"})
+			relay.WriteError(w, http.StatusForbidden, relay.ErrorReply{Type: "forbidden", Message: "needs the token, in " + tokenHeader + " or as base path " + tokenPath + "TOKEN"})
 			return
 		}
 		if path != raw {
@@ -26,7 +28,7 @@ func Guard(opts Options, next http.Handler) http.Handler {
 			own.RequestURI = path + strings.TrimPrefix(r.RequestURI, raw)
 			u, err := url.ParseRequestURI(own.RequestURI)
 			if err != nil {
-				apologise(w, http.StatusBadRequest, apology{Type: "bad_request", Message: "the path behind the token is none"})
+				relay.WriteError(w, http.StatusBadRequest, relay.ErrorReply{Type: "bad_request", Message: "the path behind the token is none"})
 				return
 			}
 			own.URL = u

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 	"github.com/retake-debugger/retake/transcript"
 )
 
 func inFlight(t *testing.T, dir string) []*transcript.Capture {
 	t.Helper()
-	list, err := recorder.InFlight(dir)
+	list, err := spool.InFlight(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/http"
 
+	"github.com/retake-debugger/retake/recorder/relay"
+	"github.com/retake-debugger/retake/recorder/spool"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -12,28 +14,29 @@ import (
 // as far as next reads it, and the answer. It fits gin, too, around the engine.
 func Middleware(next http.Handler, opts Options) http.Handler {
 	opts.fill()
+	writers := relay.NewAsyncWriters(opts.stall())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := opts.capture(r, r.URL.Path)
+		c := opts.record(r, r.URL.Path)
 		if c == nil {
 			next.ServeHTTP(w, r)
 			return
 		}
-		a := newAside(c)
+		a := writers.New(c)
 		b := opts.begin(r.Context(), c, r)
 		b.URL = requestURL(r)
 		b.Upstream = r.Host
-		a.meta(frameBegin, b)
+		a.Meta(spool.FrameBegin, b)
 		if r.Body != nil && r.Body != http.NoBody {
 			r.Body = &sentBody{ReadCloser: r.Body, a: a, r: r}
 		} else {
-			a.meta(frameRequestEnd, &ending{})
+			a.Meta(spool.FrameRequestEnd, &spool.Ending{})
 		}
 		rec := &recordingWriter{ResponseWriter: w, a: a}
-		e := &ending{Outcome: transcript.UpstreamReset} // if next panics
-		defer func() { a.end(e) }()
+		e := &spool.Ending{Outcome: transcript.UpstreamReset} // if next panics
+		defer func() { a.End(e) }()
 		next.ServeHTTP(rec, r)
 		rec.head(http.StatusOK)
-		e = &ending{Outcome: transcript.OK}
+		e = &spool.Ending{Outcome: transcript.OK}
 		if rec.failed || r.Context().Err() != nil {
 			e.Outcome = transcript.ClientDisconnect
 		}
@@ -56,7 +59,7 @@ func requestURL(r *http.Request) string {
 // recordingWriter records an answer before it is handed on.
 type recordingWriter struct {
 	http.ResponseWriter
-	a      *aside
+	a      *relay.AsyncWriter
 	begun  bool
 	failed bool
 }
@@ -66,7 +69,7 @@ func (w *recordingWriter) head(status int) {
 		return
 	}
 	w.begun = true
-	w.a.meta(frameHead, &head{Status: status, Header: w.Header()})
+	w.a.Meta(spool.FrameHead, &spool.Head{Status: status, Header: w.Header()})
 }
 
 func (w *recordingWriter) WriteHeader(status int) {
@@ -76,7 +79,7 @@ func (w *recordingWriter) WriteHeader(status int) {
 
 func (w *recordingWriter) Write(p []byte) (int, error) {
 	w.head(http.StatusOK)
-	w.a.piece(frameResponse, p)
+	w.a.Body(spool.FrameResponse, p)
 	n, err := w.ResponseWriter.Write(p)
 	w.failed = w.failed || err != nil
 	return n, err

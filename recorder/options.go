@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/retake-debugger/retake/recorder/relay"
+	"github.com/retake-debugger/retake/recorder/spool"
 	"github.com/retake-debugger/retake/redact"
 )
 
@@ -27,7 +29,7 @@ type Upstream struct {
 // Options says what to record and how. The zero Options records nothing and
 // relays to the well-known providers.
 type Options struct {
-	Spool  *Spool           // nil: relay and record nothing
+	Spool  *spool.Spool     // nil: relay and record nothing
 	Redact *redact.Redactor // nil: fingerprints that nobody can compare
 	Label  string           // names the run that the exchanges belong to
 	NewID  func() string    // nil: UUID v7
@@ -68,6 +70,19 @@ func (o *Options) fill() {
 	}
 }
 
+// stall is how long a write to the spool may hold a stream.
+func (o *Options) stall() time.Duration {
+	if o.Spool != nil {
+		return o.Spool.Stall()
+	}
+	return spool.DefaultStall
+}
+
+// relay is what a Relay needs of the options.
+func (o *Options) relay() relay.Config {
+	return relay.Config{Log: o.Log, Now: o.Now, Listen: o.Listen, Proxy: o.Proxy, RootCAs: o.RootCAs, Stall: o.stall()}
+}
+
 // newIDs makes a source of UUID v7, which asks the system for randomness only
 // now and then.
 func newIDs() func() string {
@@ -99,8 +114,8 @@ func WithLabel(ctx context.Context, label string) context.Context {
 }
 
 // begin describes a request that begins now.
-func (o *Options) begin(ctx context.Context, c *capture, r *http.Request) *begin {
-	b := &begin{Label: o.Label, Method: r.Method, Header: r.Header, StartedAt: c.began}
+func (o *Options) begin(ctx context.Context, c *spool.Recording, r *http.Request) *spool.Begin {
+	b := &spool.Begin{Label: o.Label, Method: r.Method, Header: r.Header, StartedAt: c.StartedAt()}
 	if id, ok := ctx.Value(idKey{}).(string); ok {
 		b.ID = id
 	} else {

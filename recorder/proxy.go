@@ -1,50 +1,35 @@
 package recorder
 
 import (
+	"net"
 	"net/http"
 	"strings"
-	"sync"
-	"sync/atomic"
+
+	"github.com/retake-debugger/retake/recorder/relay"
 )
 
-// Proxy is an http.Handler that relays to upstreams and records. Its own paths
-// lie under /_retake/.
+// Proxy is an http.Handler that relays requests to upstreams and records them. Its
+// own paths lie under /_retake/.
 type Proxy struct {
-	opts      Options
-	routes    *routes
-	access    *access
-	transport *http.Transport
-	plain     *plainPool
-	buffers   *bufferPool
-	dog       *watchdog
-	flight    atomic.Int64 // bytes of request bodies held in memory
-
-	mu      sync.Mutex
-	running map[running]bool
-	stopped bool
+	opts   Options
+	routes *routes
+	access *access
+	relay  *relay.Relay
 }
 
-// NewProxy makes a Proxy. It fails if an upstream cannot be called.
+// NewProxy returns a Proxy. It fails if an upstream cannot be called.
 func NewProxy(opts Options) (*Proxy, error) {
 	opts.fill()
 	r, err := newRoutes(opts.Upstreams, opts.Proxy)
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{opts: opts, routes: r, access: newAccess(&opts), running: map[running]bool{}, buffers: &bufferPool{}}
-	d := newDialer(&opts, p.buffers)
-	p.transport, p.plain = newUpstreamTransport(&opts, d), newPlainPool(d, opts.Now)
-	if opts.Spool != nil {
-		p.dog = opts.Spool.dog
-	} else {
-		p.dog = newWatchdog(defaultStall)
-	}
-	return p, nil
+	return &Proxy{opts: opts, routes: r, access: newAccess(&opts), relay: relay.New(opts.relay())}, nil
 }
 
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if why := p.access.refuse(r); why != "" {
-		apologise(w, http.StatusForbidden, apology{Type: "forbidden", Message: why})
+		relay.WriteError(w, http.StatusForbidden, relay.ErrorReply{Type: "forbidden", Message: why})
 		return
 	}
 	path, admitted := p.access.admit(r, rawPath(r))
@@ -54,55 +39,47 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !admitted {
-		apologise(w, http.StatusForbidden, apology{Type: "forbidden", Message: "needs the recorder's token, in " + tokenHeader + " or as base path " + tokenPath + "TOKEN"})
+		relay.WriteError(w, http.StatusForbidden, relay.ErrorReply{Type: "forbidden", Message: "needs the recorder's token, in " + tokenHeader + " or as base path " + tokenPath + "TOKEN"})
 		return
 	}
 	if strings.HasPrefix(path, "/_retake/") {
 		p.own(w, r, path)
 		return
 	}
-	asked := path
-	up, path := p.routes.find(asked)
+	up, target := p.routes.find(path)
 	if up == nil || r.Method == http.MethodConnect {
-		apologise(w, http.StatusNotFound, apology{Type: "not_found", Message: "no upstream takes this path", Routes: p.routes.list})
+		relay.WriteError(w, http.StatusNotFound, relay.ErrorReply{Type: "not_found", Message: "no upstream takes this path", Routes: p.routes.list})
 		return
 	}
-	if upgrade(r.Header) != "" {
-		p.upgrade(w, r, up, asked, path)
+	protocol := relay.Upgrade(r.Header)
+	if strings.EqualFold(protocol, "websocket") && webSocketPath(target) && !p.opts.WebSockets {
+		// Clients fall back to HTTP when they are refused.
+		relay.WriteError(w, http.StatusUpgradeRequired, relay.ErrorReply{Type: "websocket_refused",
+			Message: "this recorder takes model calls over HTTP; start it with --websocket relay to pass WebSockets through"})
 		return
 	}
-	newRelay(p, w, r, up, asked, path).serve()
+	call := relay.Call{Upstream: up, Path: target}
+	if call.Recording = p.opts.record(r, path); call.Recording != nil {
+		call.Begin = p.opts.begin(r.Context(), call.Recording, r)
+		call.Begin.URL, call.Begin.Upstream = up.RequestURL(target, r), up.Name
+	}
+	if protocol != "" {
+		p.relay.Tunnel(w, r, call)
+	} else {
+		p.relay.Forward(w, r, call)
+	}
 }
 
-// Close cuts what is in flight, as outcome RecorderStopped, and the idle
+// Serve serves the proxy on l by means of s, whose handler it becomes. A chunk of
+// an answer then reaches the client in one write; see relay.Relay.Serve.
+func (p *Proxy) Serve(s *http.Server, l net.Listener) error {
+	s.Handler = p
+	return p.relay.Serve(s, l)
+}
+
+// Close stops what is in flight, with outcome RecorderStopped, and closes the idle
 // connections to upstreams. Call it when a graceful stop took too long.
 func (p *Proxy) Close() error {
-	p.mu.Lock()
-	p.stopped = true
-	for x := range p.running {
-		x.stop()
-	}
-	p.mu.Unlock()
-	p.transport.CloseIdleConnections()
-	p.plain.close()
+	p.relay.Close()
 	return nil
-}
-
-// running is an exchange that can be cut.
-type running interface{ stop() }
-
-// enter notes an exchange that begins, leave one that is over.
-func (p *Proxy) enter(x running) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.running[x] = true
-	if p.stopped {
-		x.stop()
-	}
-}
-
-func (p *Proxy) leave(x running) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.running, x)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -20,23 +21,23 @@ import (
 type rig struct {
 	t     testing.TB
 	dir   string
-	spool *recorder.Spool
+	spool *spool.Spool
 	proxy *recorder.Proxy
 	url   string
 }
 
 func newRig(t testing.TB, upstream string, change ...func(*recorder.Options)) *rig {
-	return newSpoolRig(t, recorder.SpoolOptions{}, upstream, change...)
+	return newSpoolRig(t, spool.Options{}, upstream, change...)
 }
 
-func newSpoolRig(t testing.TB, so recorder.SpoolOptions, upstream string, change ...func(*recorder.Options)) *rig {
+func newSpoolRig(t testing.TB, so spool.Options, upstream string, change ...func(*recorder.Options)) *rig {
 	t.Helper()
 	if so.Stall == 0 && so.Create == nil {
 		so.Stall = time.Minute // what else runs on this machine must not count as a stalled disk
 	}
 	g := &rig{t: t, dir: t.TempDir()}
 	var err error
-	if g.spool, err = recorder.OpenSpool(g.dir, so); err != nil {
+	if g.spool, err = spool.Open(g.dir, so); err != nil {
 		t.Fatal(err)
 	}
 	u, err := url.Parse(upstream)
@@ -61,7 +62,7 @@ func newSpoolRig(t testing.TB, so recorder.SpoolOptions, upstream string, change
 }
 
 // next gives the next record.
-func (g *rig) next() *recorder.Record {
+func (g *rig) next() *spool.Record {
 	g.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -141,7 +142,7 @@ func TestProxy_RelaysAndRecords(t *testing.T) {
 func TestSpool_LetsExchangesRest(t *testing.T) {
 	up, _ := okUpstream(t)
 	var now atomic.Int64 // ns
-	g := newSpoolRig(t, recorder.SpoolOptions{Rest: time.Second, Now: func() time.Time { return time.Unix(0, now.Load()) }}, up)
+	g := newSpoolRig(t, spool.Options{Rest: time.Second, Now: func() time.Time { return time.Unix(0, now.Load()) }}, up)
 	get(t, g.url+"/v1/models")
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()

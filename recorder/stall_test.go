@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -27,7 +27,7 @@ type disk struct {
 	stalls atomic.Int32
 }
 
-func (d *disk) create(path string) (recorder.File, error) {
+func (d *disk) create(path string) (spool.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	return &diskFile{f, d}, err
 }
@@ -97,7 +97,7 @@ func TestProxy_GoesOnWhenAWriteStalls(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &disk{}
-			g := newSpoolRig(t, recorder.SpoolOptions{Create: d.create}, up)
+			g := newSpoolRig(t, spool.Options{Create: d.create}, up)
 			gate := make(chan struct{})
 			d.set(gate, nil, at.when)
 			began := time.Now()
@@ -120,9 +120,9 @@ func TestProxy_GoesOnWhenAWriteStalls(t *testing.T) {
 			}
 			t.Logf("took %v", time.Since(began))
 			d.set(nil, nil, nil)
-			want := recorder.Stats{Lossy: 1}
+			want := spool.Stats{Lossy: 1}
 			if name == "begin" {
-				want = recorder.Stats{Lost: 1}
+				want = spool.Stats{Lost: 1}
 			} else if r := g.next(); !r.Lossy || body(t, r.Response) != at.kept || r.Outcome != transcript.OK || r.EndedAt.Before(r.StartedAt) {
 				t.Errorf("%v %v %q", r.Lossy, r.Outcome, body(t, r.Response))
 			}
@@ -165,7 +165,7 @@ func get(t testing.TB, u string) string {
 func TestProxy_StopsRecordingWhileTheDiskHangs(t *testing.T) {
 	up, _ := okUpstream(t)
 	d := &disk{}
-	g := newSpoolRig(t, recorder.SpoolOptions{Create: d.create}, up)
+	g := newSpoolRig(t, spool.Options{Create: d.create}, up)
 	gate := make(chan struct{})
 	d.set(gate, nil, nil)
 	const n = 60
@@ -204,7 +204,7 @@ func TestProxy_StopsRecordingWhileTheDiskHangs(t *testing.T) {
 func TestProxy_GoesOnWhenTheDiskIsFull(t *testing.T) {
 	up := pieces(t, 3, nil)
 	d := &disk{}
-	g := newSpoolRig(t, recorder.SpoolOptions{Create: d.create}, up)
+	g := newSpoolRig(t, spool.Options{Create: d.create}, up)
 	want := "piece 000\npiece 001\npiece 002\n"
 	d.set(nil, syscall.ENOSPC, nil)
 	for range 5 {
@@ -240,7 +240,7 @@ func TestProxy_GoesOnWhenTheDiskIsFull(t *testing.T) {
 
 func TestSpool_KeepsItsBound(t *testing.T) {
 	up, _ := okUpstream(t)
-	g := newSpoolRig(t, recorder.SpoolOptions{MaxBytes: 2000}, up)
+	g := newSpoolRig(t, spool.Options{MaxBytes: 2000}, up)
 	for range 20 {
 		get(t, g.url+"/v1/models")
 	}
@@ -262,7 +262,7 @@ func TestSpool_OutlivesItsFolder(t *testing.T) {
 	up, _ := okUpstream(t)
 	var now atomic.Int64
 	now.Store(time.Now().UnixNano())
-	g := newSpoolRig(t, recorder.SpoolOptions{Now: func() time.Time { return time.Unix(0, now.Add(int64(2*time.Second))) }}, up)
+	g := newSpoolRig(t, spool.Options{Now: func() time.Time { return time.Unix(0, now.Add(int64(2*time.Second))) }}, up)
 	get(t, g.url+"/v1/before")
 	os.RemoveAll(g.dir)
 	r := g.next()

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptrace"
 	"sync/atomic"
 
+	"github.com/retake-debugger/retake/recorder/relay"
+	"github.com/retake-debugger/retake/recorder/spool"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -21,63 +22,49 @@ import (
 func NewTransport(base http.RoundTripper, opts Options) http.RoundTripper {
 	opts.fill()
 	if base == nil {
-		base = ownTransport{newUpstreamTransport(&opts, newDialer(&opts, &bufferPool{}))}
+		base = relay.NewWireTransport(opts.relay())
 	}
-	return &recordingTransport{base: base, opts: opts}
-}
-
-// ownTransport tells a kept connection that another request begins, so that one
-// that is dead fails before anything of it is taken for sent: then the transport
-// sends it on another, as any client would.
-type ownTransport struct{ *http.Transport }
-
-func (t ownTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	return t.Transport.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{
-		GotConn: func(info httptrace.GotConnInfo) {
-			if conn := upstreamOf(info.Conn); conn != nil {
-				conn.request(false)
-			}
-		},
-	})))
+	return &recordingTransport{base: base, opts: opts, writers: relay.NewAsyncWriters(opts.stall())}
 }
 
 type recordingTransport struct {
-	base http.RoundTripper
-	opts Options
+	base    http.RoundTripper
+	opts    Options
+	writers *relay.AsyncWriters
 }
 
 func (t *recordingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	c := t.opts.capture(r, r.URL.Path)
+	c := t.opts.record(r, r.URL.Path)
 	if c == nil {
 		return t.base.RoundTrip(r)
 	}
-	a := newAside(c)
+	a := t.writers.New(c)
 	b := t.opts.begin(r.Context(), c, r)
 	b.URL, b.Upstream = r.URL.String(), r.URL.Host
 	out, sent := *r, (*sentBody)(nil) // a second reading of the body, for a retry of the transport's own, is not recorded
-	if body := a.takeBody(b, r); body != nil {
+	if body := a.BeginInMemory(b, r); body != nil {
 		out.Body = body
-	} else if a.meta(frameBegin, b); r.Body != nil && r.Body != http.NoBody {
+	} else if a.Meta(spool.FrameBegin, b); r.Body != nil && r.Body != http.NoBody {
 		sent = &sentBody{ReadCloser: r.Body, a: a, r: r}
 		out.Body = sent
 	} else {
-		a.meta(frameRequestEnd, &ending{})
+		a.Meta(spool.FrameRequestEnd, &spool.Ending{})
 	}
 	resp, err := t.base.RoundTrip(&out)
 	if err != nil {
-		e := &ending{Outcome: transcript.UpstreamReset, Error: upstreamFailure(err)}
+		e := &spool.Ending{Outcome: transcript.UpstreamReset, Error: relay.UpstreamFailure(err)}
 		if r.Context().Err() != nil {
-			e = &ending{Outcome: transcript.ClientDisconnect}
+			e = &spool.Ending{Outcome: transcript.ClientDisconnect}
 		}
 		if sent != nil {
 			sent.keep()
 		}
-		a.end(e)
+		a.End(e)
 		return nil, err
 	}
-	a.meta(frameHead, &head{Status: resp.StatusCode, Header: resp.Header})
+	a.Meta(spool.FrameHead, &spool.Head{Status: resp.StatusCode, Header: resp.Header})
 	if resp.StatusCode == http.StatusSwitchingProtocols {
-		a.end(&ending{Outcome: transcript.OK}) // its frames are nobody's answer
+		a.End(&spool.Ending{Outcome: transcript.OK}) // its frames are nobody's answer
 		return resp, nil
 	}
 	resp.Body = &receivedBody{ReadCloser: resp.Body, a: a, ctx: r.Context(), resp: resp}
@@ -87,7 +74,7 @@ func (t *recordingTransport) RoundTrip(r *http.Request) (*http.Response, error) 
 // sentBody records a request body while the base transport reads it.
 type sentBody struct {
 	io.ReadCloser
-	a     *aside
+	a     *relay.AsyncWriter
 	r     *http.Request
 	begun atomic.Bool
 }
@@ -105,9 +92,9 @@ func (b *sentBody) keep() {
 	defer body.Close()
 	for p := make([]byte, 32<<10); ; {
 		n, err := body.Read(p)
-		b.a.piece(frameRequest, p[:n])
+		b.a.Body(spool.FrameRequest, p[:n])
 		if err == io.EOF {
-			b.a.meta(frameRequestEnd, &ending{Trailer: b.r.Trailer})
+			b.a.Meta(spool.FrameRequestEnd, &spool.Ending{Trailer: b.r.Trailer})
 		}
 		if err != nil {
 			return
@@ -118,9 +105,9 @@ func (b *sentBody) keep() {
 func (b *sentBody) Read(p []byte) (int, error) {
 	b.begun.Store(true)
 	n, err := b.ReadCloser.Read(p)
-	b.a.piece(frameRequest, p[:n])
+	b.a.Body(spool.FrameRequest, p[:n])
 	if err == io.EOF {
-		b.a.meta(frameRequestEnd, &ending{Trailer: b.r.Trailer})
+		b.a.Meta(spool.FrameRequestEnd, &spool.Ending{Trailer: b.r.Trailer})
 	}
 	return n, err
 }
@@ -128,7 +115,7 @@ func (b *sentBody) Read(p []byte) (int, error) {
 // receivedBody records an answer while the caller reads it.
 type receivedBody struct {
 	io.ReadCloser
-	a    *aside
+	a    *relay.AsyncWriter
 	ctx  context.Context
 	resp *http.Response
 }
@@ -137,19 +124,19 @@ func (b *receivedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	switch {
 	case err == nil:
-		b.a.piece(frameResponse, p[:n])
+		b.a.Body(spool.FrameResponse, p[:n])
 	case err == io.EOF:
-		b.a.last(frameResponse, p[:n], &ending{Outcome: transcript.OK, Trailer: b.resp.Trailer})
+		b.a.EndAfter(spool.FrameResponse, p[:n], &spool.Ending{Outcome: transcript.OK, Trailer: b.resp.Trailer})
 	case b.ctx.Err() != nil || errors.Is(err, http.ErrBodyReadAfterClose):
-		b.a.last(frameResponse, p[:n], &ending{Outcome: transcript.ClientDisconnect})
+		b.a.EndAfter(spool.FrameResponse, p[:n], &spool.Ending{Outcome: transcript.ClientDisconnect})
 	default:
-		b.a.last(frameResponse, p[:n], &ending{Outcome: transcript.UpstreamReset, Error: upstreamFailure(err)})
+		b.a.EndAfter(spool.FrameResponse, p[:n], &spool.Ending{Outcome: transcript.UpstreamReset, Error: relay.UpstreamFailure(err)})
 	}
 	return n, err
 }
 
 func (b *receivedBody) Close() error {
 	err := b.ReadCloser.Close()
-	b.a.end(&ending{Outcome: transcript.ClientDisconnect}) // unless it has ended already
+	b.a.End(&spool.Ending{Outcome: transcript.ClientDisconnect}) // unless it has ended already
 	return err
 }

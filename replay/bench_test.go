@@ -11,6 +11,7 @@ import (
 
 	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
@@ -31,7 +32,7 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spool, err := recorder.OpenSpool(filepath.Join(dir, "spool"), recorder.SpoolOptions{})
+	spool, err := spool.Open(filepath.Join(dir, "spool"), spool.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
@@ -55,7 +56,7 @@ func BenchmarkPlay(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer db.Close()
-	spool, err := recorder.OpenSpool(filepath.Join(dir, "spool"), recorder.SpoolOptions{})
+	spool, err := spool.Open(filepath.Join(dir, "spool"), spool.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
@@ -73,7 +74,7 @@ func ExamplePlayer_Play() {
 		panic(err)
 	}
 	defer db.Close()
-	spool, err := recorder.OpenSpool(filepath.Join(dir, "spool"), recorder.SpoolOptions{})
+	spool, err := spool.Open(filepath.Join(dir, "spool"), spool.Options{})
 	if err != nil {
 		panic(err)
 	}
@@ -120,7 +121,7 @@ func ExampleMinimiser() {
 		panic(err)
 	}
 	defer db.Close()
-	spool, err := recorder.OpenSpool(filepath.Join(dir, "spool"), recorder.SpoolOptions{})
+	spool, err := spool.Open(filepath.Join(dir, "spool"), spool.Options{})
 	if err != nil {
 		panic(err)
 	}

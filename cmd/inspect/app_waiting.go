@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/retake-debugger/retake/cmd/internal/workspace"
-	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 )
 
 // tellWaiting says in a line if exchanges of a recorder that was killed are not
@@ -15,7 +15,7 @@ func (a *app) tellWaiting() {
 		return
 	}
 	// Whatever keeps the spool from being read is for doctor to tell.
-	w, err := recorder.Abandoned(workspace.SpoolDir(path))
+	w, err := spool.Abandoned(workspace.SpoolDir(path))
 	if err == nil && w.Exchanges > 0 {
 		fmt.Fprintln(a.err, "inspect: "+waitingLine(w))
 	}
@@ -24,7 +24,7 @@ func (a *app) tellWaiting() {
 	}
 }
 
-func waitingLine(w recorder.Waiting) string {
+func waitingLine(w spool.Waiting) string {
 	are, them, more := "are", "them", ""
 	if w.Exchanges == 1 {
 		are, them = "is", "it"
@@ -36,7 +36,7 @@ func waitingLine(w recorder.Waiting) string {
 		number(int64(w.Exchanges)), more, plural(w.Exchanges), are, them)
 }
 
-func damagedLine(w recorder.Waiting) string {
+func damagedLine(w spool.Waiting) string {
 	return fmt.Sprintf("the spool of a recorder that was killed is damaged in %s place%s: what was recorded there is lost, whole or in part; the rest can be taken in",
 		number(int64(w.Damaged)), plural(w.Damaged))
 }

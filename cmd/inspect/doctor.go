@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-debugger/retake/cmd/internal/workspace"
-	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 	"github.com/retake-debugger/retake/store"
 )
 
@@ -189,7 +189,7 @@ func (d *doctor) spool() {
 	if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o077 != 0 {
 		d.say(stateNote, "permissions", "others on this machine may look into the spool (mode %04o): chmod 700 %s", info.Mode().Perm(), dir)
 	}
-	w, err := recorder.Abandoned(dir)
+	w, err := spool.Abandoned(dir)
 	switch {
 	case err != nil:
 		d.say(stateProblem, "spool", "%v", err)

@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 )
 
 // On a full disk a message says what to do about it.
@@ -23,7 +23,7 @@ func TestWaitingLine(t *testing.T) {
 		9_999:  "9,999 exchanges of a recorder that was killed are in its spool",
 		10_000: "10,000 or more exchanges of a recorder that was killed are in its spool",
 	} {
-		if got := waitingLine(recorder.Waiting{Exchanges: n}); !strings.HasPrefix(got, want) {
+		if got := waitingLine(spool.Waiting{Exchanges: n}); !strings.HasPrefix(got, want) {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/retake-debugger/retake/cmd/internal/workspace"
-	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -20,7 +20,7 @@ func (a *app) capturesUnderWay() []*transcript.Capture {
 	if err != nil {
 		return nil
 	}
-	list, _ := recorder.InFlight(workspace.SpoolDir(path))
+	list, _ := spool.InFlight(workspace.SpoolDir(path))
 	return list
 }
 

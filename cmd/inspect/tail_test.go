@@ -16,6 +16,7 @@ import (
 	"github.com/retake-debugger/retake/cmd/internal/workspace"
 	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -58,7 +59,7 @@ func TestTail_TellsWhatIsUnderWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	spool, err := recorder.OpenSpool(workspace.SpoolDir(path), recorder.SpoolOptions{})
+	spool, err := spool.Open(workspace.SpoolDir(path), spool.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

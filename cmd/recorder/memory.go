@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/retake-debugger/retake/ingest"
-	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 )
 
 // How much memory may be garbage before it is collected, in percent of what is
@@ -26,7 +26,7 @@ const (
 
 // memory keeps the memory of the process small.
 type memory struct {
-	spool  *recorder.Spool
+	spool  *spool.Spool
 	pace   *ingest.Pace
 	heap   []metrics.Sample // what is live, and what was ever allocated
 	share  int              // of garbage, as set
@@ -38,7 +38,7 @@ type memory struct {
 	collected chan struct{} // has a token when garbage was collected
 }
 
-func newMemory(s *recorder.Spool) *memory {
+func newMemory(s *spool.Spool) *memory {
 	return &memory{spool: s, pace: ingest.NewPace(s), heap: []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/allocs:bytes"}}, rested: true,
 		collected: make(chan struct{}, 1)}
 }
@@ -93,7 +93,7 @@ func (m *memory) wanted(live uint64, busy bool) int {
 
 // done says, once, that nothing has passed for a while and nothing waits or is
 // worked on. taken is what was ever allocated.
-func (m *memory) done(s recorder.Stats, taken uint64, now time.Time) bool {
+func (m *memory) done(s spool.Stats, taken uint64, now time.Time) bool {
 	if s.Written != m.seen || s.Backlog > 0 || s.InFlight > 0 || taken > m.taken+restedLess {
 		m.seen, m.taken, m.since, m.rested = s.Written, taken, now, false
 		return false

@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 )
 
 func TestMemory_CollectsMoreOftenWhileItIsCalm(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
-	spool, err := recorder.OpenSpool(t.TempDir(), recorder.SpoolOptions{})
+	spool, err := spool.Open(t.TempDir(), spool.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,22 +51,22 @@ func TestMemory_GivesBackOnceWhenAllIsDone(t *testing.T) {
 	now := time.Unix(0, 0)
 	for _, step := range []struct {
 		after time.Duration
-		stats recorder.Stats
+		stats spool.Stats
 		taken uint64
 		want  bool
 	}{
-		{0, recorder.Stats{}, 0, false}, // nothing has passed yet
-		{time.Second, recorder.Stats{Written: 10, Backlog: 1}, 0, false},
-		{time.Minute, recorder.Stats{Written: 10, Backlog: 1}, 0, false},
-		{time.Second, recorder.Stats{Written: 10}, 0, false},
-		{restedMemory, recorder.Stats{Written: 10}, 0, true},
-		{time.Minute, recorder.Stats{Written: 10}, restedLess, false}, // hardly anything was done
-		{time.Minute, recorder.Stats{Written: 20, InFlight: 1}, restedLess, false},
-		{restedMemory, recorder.Stats{Written: 20}, restedLess, true},
-		{time.Minute, recorder.Stats{Written: 20}, 3 * restedLess, false}, // the index still works
-		{restedMemory, recorder.Stats{Written: 20}, 5 * restedLess, false},
-		{restedMemory, recorder.Stats{Written: 20}, 5 * restedLess, true},
-		{time.Minute, recorder.Stats{Written: 20}, 5 * restedLess, false},
+		{0, spool.Stats{}, 0, false}, // nothing has passed yet
+		{time.Second, spool.Stats{Written: 10, Backlog: 1}, 0, false},
+		{time.Minute, spool.Stats{Written: 10, Backlog: 1}, 0, false},
+		{time.Second, spool.Stats{Written: 10}, 0, false},
+		{restedMemory, spool.Stats{Written: 10}, 0, true},
+		{time.Minute, spool.Stats{Written: 10}, restedLess, false}, // hardly anything was done
+		{time.Minute, spool.Stats{Written: 20, InFlight: 1}, restedLess, false},
+		{restedMemory, spool.Stats{Written: 20}, restedLess, true},
+		{time.Minute, spool.Stats{Written: 20}, 3 * restedLess, false}, // the index still works
+		{restedMemory, spool.Stats{Written: 20}, 5 * restedLess, false},
+		{restedMemory, spool.Stats{Written: 20}, 5 * restedLess, true},
+		{time.Minute, spool.Stats{Written: 20}, 5 * restedLess, false},
 	} {
 		now = now.Add(step.after)
 		if got := m.done(step.stats, step.taken, now); got != step.want {

@@ -20,6 +20,7 @@ import (
 	"github.com/retake-debugger/retake/cmd/internal/workspace"
 	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
@@ -120,7 +121,7 @@ func (s *session) keepSmall() {
 // inFlight gives what recorders of this database have under way; what cannot be
 // read of that is shown when it has ended.
 func inFlight(db string) []*transcript.Capture {
-	list, _ := recorder.InFlight(workspace.SpoolDir(db))
+	list, _ := spool.InFlight(workspace.SpoolDir(db))
 	return list
 }
 

@@ -21,6 +21,7 @@ import (
 
 	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/recorder"
+	"github.com/retake-debugger/retake/recorder/spool"
 	"github.com/retake-debugger/retake/redact"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
@@ -46,7 +47,7 @@ func DefaultDB(getenv func(string) string) (string, error) {
 type Workspace struct {
 	path   string
 	log    *slog.Logger
-	spool  *recorder.Spool
+	spool  *spool.Spool
 	salt   []byte // of fingerprints and placeholders
 	redact *redact.Redactor
 	runner *ingest.Runner
@@ -89,7 +90,7 @@ func OpenSpool(path string, log *slog.Logger) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	spool, err := recorder.OpenSpool(dir, recorder.SpoolOptions{Log: log, Rest: rest})
+	spool, err := spool.Open(dir, spool.Options{Log: log, Rest: rest})
 	if err != nil {
 		return nil, fmt.Errorf("open spool: %w", err)
 	}
@@ -213,7 +214,7 @@ func (w *Workspace) recover(ctx context.Context) {
 
 func (w *Workspace) takeIn(ctx context.Context, told map[string]bool) {
 	total := 0
-	ok := w.runner.Take(ctx, func(yield func(*recorder.Record) bool) {
+	ok := w.runner.Take(ctx, func(yield func(*spool.Record) bool) {
 		for rec, err := range w.spool.Leftovers() {
 			if err != nil {
 				if !told[err.Error()] {

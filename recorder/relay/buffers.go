@@ -1,0 +1,49 @@
+package relay
+
+import "sync"
+
+// smallBytes is what an exchange holds while it waits, pieceBytes what is relayed
+// at once where much comes; flightBytes is the largest request body that is sent
+// on in one piece when it comes in at once.
+const (
+	smallBytes  = 8 << 10
+	mediumBytes = 32 << 10
+	largeBytes  = 256 << 10
+)
+
+// bufferPool keeps buffers of these sizes.
+type bufferPool struct {
+	small, medium, large sync.Pool
+}
+
+// get gives a buffer of at least that size, at most flightBytes.
+func (p *bufferPool) get(size int64) []byte {
+	switch {
+	case size > mediumBytes:
+		if b, ok := p.large.Get().(*[largeBytes]byte); ok {
+			return b[:]
+		}
+		return make([]byte, largeBytes)
+	case size > smallBytes:
+		if b, ok := p.medium.Get().(*[mediumBytes]byte); ok {
+			return b[:]
+		}
+		return make([]byte, mediumBytes)
+	}
+	if b, ok := p.small.Get().(*[smallBytes]byte); ok {
+		return b[:]
+	}
+	return make([]byte, smallBytes)
+}
+
+// put takes back what get gave. Nobody else may hold on to it.
+func (p *bufferPool) put(b []byte) {
+	switch cap(b) {
+	case smallBytes:
+		p.small.Put((*[smallBytes]byte)(b[:smallBytes]))
+	case mediumBytes:
+		p.medium.Put((*[mediumBytes]byte)(b[:mediumBytes]))
+	case largeBytes:
+		p.large.Put((*[largeBytes]byte)(b[:largeBytes]))
+	}
+}

@@ -1,0 +1,29 @@
+package relay
+
+import (
+	"io"
+	"net/http"
+)
+
+// hijackEnd ends the answer in place of the server, whose goroutine hangs in a write
+// to the spool or whose connection is spoiled: it takes the connection from the
+// server, writes what would have followed the last piece, and closes it.
+func (x *exchange) hijackEnd() {
+	_ = x.flush()
+	conn, _, err := http.NewResponseController(x.w).Hijack()
+	if err != nil {
+		return // the end waits for the write
+	}
+	defer conn.Close()
+	if !x.abort && x.chunked() {
+		_, _ = io.WriteString(conn, "0\r\n")
+		_ = x.resp.Trailer.Write(conn)
+		_, _ = io.WriteString(conn, "\r\n")
+	}
+}
+
+// chunked tells whether the server sends the answer in chunks.
+func (x *exchange) chunked() bool {
+	return x.resp != nil && x.w.Header()["Content-Length"] == nil && x.in.ProtoAtLeast(1, 1) && x.in.Method != http.MethodHead &&
+		x.resp.StatusCode != http.StatusNoContent && x.resp.StatusCode != http.StatusNotModified
+}

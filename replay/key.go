@@ -66,3 +66,17 @@ func (r *Request) Key(getenv func(string) string, variable string) (name, key st
 	}
 	return variable, key, nil
 }
+
+// KeyError says that a request has no key.
+type KeyError struct {
+	Host     string
+	Variable string // that is not set; "" if none is known
+	Err      error  // ErrNoVariable or ErrNoKey
+}
+
+func (e *KeyError) Error() string {
+	return "key for " + e.Host + ": " + e.Err.Error()
+}
+
+// Unwrap returns the reason.
+func (e *KeyError) Unwrap() error { return e.Err }

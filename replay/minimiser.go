@@ -335,3 +335,10 @@ func (w *minimising) count(c *candidate) (items, lines, tools int) {
 func countTrue(list []bool) int {
 	return len(slices.DeleteFunc(slices.Clone(list), func(b bool) bool { return !b }))
 }
+
+// Plan takes over what a plan says, once it was worked out.
+func (m *Minimiser) Plan(y *Ready) {
+	p := y.Plan
+	m.Request, m.Recorded, m.Look, m.Suspect = y.Request, y.Recorded, y.Look, p.Expect.Suspect()
+	m.Cost, m.Retries, m.Reason = p.Limits.Cost, p.Retries, p.Reason
+}

@@ -19,7 +19,7 @@ type Arm struct {
 	Request *Request
 	Losses  []dialect.Loss // what a conversion could not carry
 	// Options makes those of one take: sources serve a single take.
-	Options func() (o Options, done func(), err error)
+	Options func(ctx context.Context) (o Options, done func(), err error)
 }
 
 // Sampler plays many takes of each arm, one of each in turn, so that what changes
@@ -191,7 +191,7 @@ func (s *sampling) fail(err error) {
 // play plays a take, and tells the status of its last answer.
 func (s *sampling) play(arm int) (t *Take, status int, err error) {
 	a := &s.Arms[arm]
-	o, done, err := a.Options()
+	o, done, err := a.Options(s.ctx)
 	if err != nil {
 		return nil, 0, fmt.Errorf("make sources: %w", err)
 	}

@@ -123,7 +123,7 @@ func (b *bench) recorded(g *gambler) *transcript.Exchange {
 	return b.exchange(id)
 }
 
-func options() (replay.Options, func(), error) {
+func options(context.Context) (replay.Options, func(), error) {
 	return replay.Options{Mode: transcript.Once, Retries: 4}, func() {}, nil
 }
 

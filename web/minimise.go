@@ -195,36 +195,33 @@ func dollarsTyped(text string) (*big.Rat, error) {
 // planMinimise builds the whole request and says what the search would take. Its
 // errors are for whoever filled in the form.
 func (s *server) planMinimise(ctx context.Context, p *minimisePage, e *transcript.Exchange) error {
-	req, err := replay.NewRequest(ctx, s.reader, e, nil)
-	if err == nil {
-		err = req.StandAlone(ctx, s.reader)
-	}
+	m := &p.search
+	expect, err := p.Looking.expect()
 	if err != nil {
 		return err
 	}
-	m := &p.search
-	if m.Recorded, err = replay.RecordedAnswer(ctx, s.reader, e); err != nil {
+	plan := &replay.Plan{Minimise: true, Origin: e, Expect: expect, Limits: replay.Limits{Cost: m.Cost}, Retries: usualRetries, Reason: fromViewer}
+	ready, err := plan.Prepare(ctx, s.reader)
+	if err != nil {
 		return err
 	}
-	if m.Look, err = p.Looking.lookOnce(m.Recorded); err != nil {
+	m.Plan(ready)
+	m.Parallel = takesAtOnce
+	req := ready.Request
+	v := &minimisePlan{Looks: m.Look.Name, Host: req.Host(), Bytes: len(req.Body), Most: m.Requests, Dropped: req.Dropped}
+	if v.Estimate, err = m.Estimate(s.prices); err != nil {
 		return err
 	}
-	m.Request, m.Suspect, m.Parallel, m.Retries, m.Reason = req, p.Looking.suspect(), takesAtOnce, usualRetries, fromViewer
-	plan := &minimisePlan{Looks: m.Look.Name, Host: req.Host(), Bytes: len(req.Body), Most: m.Requests, Dropped: req.Dropped}
-	if plan.Estimate, err = m.Estimate(s.prices); err != nil {
-		return err
-	}
-	if usd := plan.Estimate.USD; usd != nil {
-		plan.CostUSD = "$" + pricing.Rounded(usd)
+	if usd := v.Estimate.USD; usd != nil {
+		v.CostUSD = "$" + pricing.Rounded(usd)
 	} else if m.Cost != nil && !req.Local() {
 		return errNoPrice
 	}
-	key, variable, missing := s.keyOf(req)
-	plan.Variable, plan.NoKey = variable, missing
-	if p.Plan = plan; key != "" {
-		return req.SetKey(key)
+	if v.Variable, v.NoKey = s.keyOf(req); v.NoKey == "" {
+		err = ready.SetKeys(s.replaying.Key, "")
 	}
-	return nil
+	p.Plan = v
+	return err
 }
 
 func smallestURL(group string) string { return "/smallest/" + url.PathEscape(group) }

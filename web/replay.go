@@ -20,19 +20,11 @@ type Replaying struct {
 	Player func() *replay.Player
 	// Key gives the value of an environment variable, "" if it is not set.
 	Key func(variable string) string
-	// Tools are what really runs, as whoever started the program named it: a page
-	// can choose among them and name no other.
-	Tools []Tool
+	// Tools are what really runs, named by whoever started the program: a page can choose
+	// among them and name no other.
+	Tools []replay.SourceSpec
 	// Checks are what may judge answers, named in the same way.
 	Checks []Check
-}
-
-// Tool is a source of tool results that a page may choose.
-type Tool struct {
-	Name string // as it was named: "exec run_tests"
-	// Open makes the source for one take. What it starts ends with the function
-	// that it gives.
-	Open func(context.Context) (source replay.Source, done func(), err error)
 }
 
 // replayPage lets a reader change a step, shows what would be sent, and sends it.
@@ -175,7 +167,7 @@ func (s *server) replayPost(c *gin.Context) {
 	edits := p.read(c)
 	p.list()
 	p.LaterOpen = slices.ContainsFunc(edits, func(e typedEdit) bool { return e.Later != "" })
-	var ready *prepared
+	var ready *replay.Ready
 	if p.Wrong == "" {
 		ready, err = s.prepare(ctx, p, e, edits)
 		if err == nil {
@@ -215,24 +207,25 @@ func (p *replayPage) confirmed(c *gin.Context) bool {
 	return p.Plan.NoKey == "" && (len(p.Plan.Found) == 0 || c.PostForm("force") != "")
 }
 
-// send begins what was prepared, and tells where it is shown.
-func (s *server) send(ctx context.Context, p *replayPage, ready *prepared) (string, error) {
-	for _, req := range ready.requests() {
-		if key, _, _ := s.keyOf(req); key != "" {
-			if err := req.SetKey(key); err != nil {
-				return "", err
-			}
-		}
+// send begins what was prepared, and returns where it is shown.
+func (s *server) send(ctx context.Context, p *replayPage, ready *replay.Ready) (string, error) {
+	if err := ready.SetKeys(s.replaying.Key, ""); err != nil {
+		return "", err
 	}
 	if p.Mode == modeSample {
 		id, err := s.takes.sample(ctx, s, ready)
 		return sampleURL(id), err
 	}
-	o, done, err := ready.options(ready.later...)()
+	return s.begin(ctx, ready)
+}
+
+// begin begins one take, and returns where it is shown.
+func (s *server) begin(ctx context.Context, ready *replay.Ready) (string, error) {
+	o, done, err := ready.Options(context.WithoutCancel(ctx))
 	if err != nil {
 		return "", err
 	}
-	n, err := s.takes.start(ctx, s, ready.req, o, done)
+	n, err := s.takes.start(ctx, s, ready.Request, o, done)
 	return takeURL(n), err
 }
 

@@ -2,16 +2,13 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/retake-debugger/retake/replay"
-	"github.com/retake-debugger/retake/transcript"
 )
 
 // Check judges an answer, as whoever started the program named it: a page can choose
@@ -51,65 +48,24 @@ func (l *looking) read(c *gin.Context) {
 	l.Tool, l.Text, l.Check = strings.TrimSpace(c.PostForm("expect_tool")), c.PostForm("expect_text"), c.PostForm("check")
 }
 
-// look gives what a sample looks at. recorded is the recorded answer.
-func (l *looking) look(recorded *transcript.Turn) (replay.Look, error) {
+// expect returns what is looked for.
+func (l *looking) expect() (x replay.Expect, err error) {
 	switch l.Kind {
 	case lookTool:
-		name, arguments, some := strings.Cut(l.Tool, "=")
-		if name == "" {
-			return replay.Look{}, errors.New("the tool that is looked for has no name")
+		if x.Tool = l.Tool; l.Tool == "" || l.Tool[0] == '=' {
+			err = errors.New("the tool that is looked for has no name")
 		}
-		var subset json.RawMessage
-		if some {
-			subset = json.RawMessage(arguments)
-		}
-		return replay.LookForTool(name, subset)
 	case lookText:
-		expr, err := l.expression()
-		if err != nil {
-			return replay.Look{}, err
-		}
-		return replay.LookForText(expr), nil
-	case lookCheck:
-		check, err := l.check()
-		if err != nil {
-			return replay.Look{}, err
-		}
-		return replay.LookByCheck(check.Name, check.Holds), nil
-	}
-	return replay.LookAtNext(recorded), nil
-}
-
-// lookOnce gives what is looked at where each take is one request.
-func (l *looking) lookOnce(recorded *transcript.Turn) (replay.Look, error) {
-	switch l.Kind {
-	case lookNext:
-		if recorded == nil || replay.Label(recorded) == replay.ByText {
-			return replay.Look{}, errors.New("the recorded answer calls no tool: say what to look for")
+		if x.Text = l.Text; l.Text == "" {
+			err = errors.New("the text that is looked for is empty")
 		}
 	case lookCheck:
-		check, err := l.check()
-		if err != nil {
-			return replay.Look{}, err
+		var check *Check
+		if check, err = l.check(); err == nil {
+			x.Check, x.CheckName = check.Holds, check.Name
 		}
-		return replay.LookAtAnswer(check.Name, check.Holds), nil
 	}
-	look, err := l.look(recorded)
-	if l.Kind == lookText {
-		look.Name = "the text of the answer matches " + l.Text
-	}
-	return look, err
-}
-
-func (l *looking) expression() (*regexp.Regexp, error) {
-	if l.Text == "" {
-		return nil, errors.New("the text that is looked for is empty")
-	}
-	expr, err := regexp.Compile(l.Text)
-	if err != nil {
-		return nil, fmt.Errorf("read the expression: %w", err)
-	}
-	return expr, nil
+	return x, err
 }
 
 // check gives the check that was chosen. What it is made of is told nobody: a command
@@ -129,19 +85,4 @@ func (l *looking) check() (*Check, error) {
 		}}, nil
 	}
 	return nil, errors.New("choose a check: those that this program was started with")
-}
-
-// suspect tells whether a text is likely to matter for what is looked for; nil if
-// nothing can be said.
-func (l *looking) suspect() func(string) bool {
-	switch l.Kind {
-	case lookTool:
-		name, _, _ := strings.Cut(l.Tool, "=")
-		return func(text string) bool { return strings.Contains(text, name) }
-	case lookText:
-		if expr, err := l.expression(); err == nil {
-			return expr.MatchString
-		}
-	}
-	return nil
 }

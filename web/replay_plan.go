@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,84 +67,45 @@ func plannedEdits(b *budget, edits []transcript.Edit) []plannedEdit {
 	return list
 }
 
-// prepared is a replay that is ready to be sent, but for its key.
-type prepared struct {
-	req    *replay.Request
-	tape   *replay.Tape
-	how    *howPlayed
-	mode   transcript.TakeMode
-	look   replay.Look // of a sample
-	takes  int         // of each arm
-	arms   []replay.Arm
-	reason string
-	// later are edits of results that come later than the first request.
-	later []transcript.Edit
-	// resumed is the take that is gone on with, nil for none.
-	resumed *replay.Resumed
-}
-
 // fromViewer is why a take was made that a page began.
 const fromViewer = "from the viewer"
 
-// prepare builds what the form asks for. Its errors are for whoever filled it in.
-func (s *server) prepare(ctx context.Context, p *replayPage, e *transcript.Exchange, typed []typedEdit) (*prepared, error) {
-	ready := &prepared{how: &p.How, tape: p.tape, mode: transcript.Continue, takes: 1, reason: fromViewer}
-	var edits []transcript.Edit
-	edits, ready.later = split(typed)
-	if p.Mode == modeOnce && ready.later != nil {
-		return nil, errors.New("a result that comes later is changed, which this one step does not get to: choose continue")
-	}
-	var err error
-	if ready.req, err = replay.NewRequest(ctx, s.reader, e, edits); err != nil {
-		return nil, err
-	}
-	if p.Mode == modeOnce {
-		ready.mode = transcript.Once
-		return ready, nil
-	}
-	if err := ready.req.StandAlone(ctx, s.reader); err != nil {
-		return nil, err
-	}
+// prepare plans what the form asks for. Its errors are for whoever filled it in.
+func (s *server) prepare(ctx context.Context, p *replayPage, e *transcript.Exchange, typed []typedEdit) (*replay.Ready, error) {
+	plan := p.How.plan()
+	plan.Origin, plan.Tape, plan.Once = e, p.tape, p.Mode == modeOnce
+	plan.Edits, plan.Later = split(typed)
 	if p.Mode == modeSample {
-		err = s.prepareArms(ctx, p, ready, edits)
+		var err error
+		if plan.Expect, err = p.Looking.expect(); err != nil {
+			return nil, err
+		}
+		if plan.Targets, err = p.targets(); err != nil {
+			return nil, err
+		}
+		plan.Takes = p.Takes
+	}
+	ready, err := plan.Prepare(ctx, s.reader)
+	switch {
+	case errors.Is(err, replay.ErrLaterResult):
+		return nil, errors.New("a result that comes later is changed, which this one step does not get to: choose continue")
+	case errors.Is(err, replay.ErrAfterAnswer):
+		return nil, errors.New("a result is changed that comes after the answer which is looked at: look at the last text, or replay the step that brings it")
+	case err == nil && len(ready.Arms) == 1:
+		return nil, errors.New("nothing is changed: a sample holds an edit against the recorded request, or models against each other, so change something first")
 	}
 	return ready, err
-}
-
-// requests are all that are sent first.
-func (r *prepared) requests() []*replay.Request {
-	if r.arms == nil {
-		return []*replay.Request{r.req}
-	}
-	var list []*replay.Request
-	for i := range r.arms {
-		list = append(list, r.arms[i].Request)
-	}
-	return list
-}
-
-// options gives the options of a take, with sources of its own.
-// edits are of results that come later than its first request.
-func (r *prepared) options(edits ...transcript.Edit) func() (replay.Options, func(), error) {
-	return func() (replay.Options, func(), error) {
-		all, used := edits, []*replay.Call(nil)
-		if r.resumed != nil {
-			all, used = append(slices.Clone(r.resumed.Edits), edits...), r.resumed.Used
-		}
-		sources, done, err := r.how.sources(context.Background(), r.tape, all, used)
-		return replay.Options{Mode: r.mode, Sources: sources, Edits: edits, Limits: r.how.limits, Retries: usualRetries, Reason: r.reason, Resume: r.resumed}, done, err
-	}
 }
 
 // errNoPrice says that a limit on cost could not be kept to.
 var errNoPrice = errors.New("the price of the model is not known, so that a limit on cost could not be kept to; set one on tokens or requests instead")
 
 // plan says what would be sent.
-func (s *server) plan(p *replayPage, ready *prepared, typed []typedEdit) (*replayPlan, error) {
-	req := ready.req
+func (s *server) plan(p *replayPage, ready *replay.Ready, typed []typedEdit) (*replayPlan, error) {
+	req := ready.Request
 	b := newBudget()
-	plan := &replayPlan{Host: req.Host(), Bytes: len(req.Body), Dropped: req.Dropped, Found: req.NewErrors(), Held: req.Held}
-	plan.Edits = append(plannedEdits(b, req.Edits), plannedEdits(b, ready.later)...)
+	plan := &replayPlan{Host: req.Host(), Bytes: len(req.Body), Dropped: req.Dropped, Found: ready.Found, Held: req.Held}
+	plan.Edits = append(plannedEdits(b, req.Edits), plannedEdits(b, ready.Later)...)
 	slices.SortStableFunc(typed, func(a, b typedEdit) int { return min(len(a.Later), 1) - min(len(b.Later), 1) })
 	for i := range plan.Edits {
 		plan.Edits[i].Undo, plan.Edits[i].Later = typed[i].Undo, typed[i].Later
@@ -153,36 +113,17 @@ func (s *server) plan(p *replayPage, ready *prepared, typed []typedEdit) (*repla
 	if !req.Held {
 		plan.Besides = besides(b, req)
 	}
-	plan.Looks = ready.look.Name
-	plan.Estimate = ready.estimate(s.prices)
+	plan.Looks = ready.Look.Name
+	plan.Estimate = ready.Estimate(s.prices)
 	if usd := plan.Estimate.USD; usd != nil {
 		plan.CostUSD = "$" + pricing.Rounded(usd)
-	} else if p.How.limits.Cost != nil && slices.ContainsFunc(ready.requests(), func(r *replay.Request) bool { return !r.Local() }) {
+	} else if p.How.limits.Cost != nil && !ready.Local() {
 		return nil, errNoPrice
 	}
 	if plan.Arms, plan.NoKey = s.planArms(ready); plan.Arms == nil {
-		_, plan.Variable, plan.NoKey = s.keyOf(req)
+		plan.Variable, plan.NoKey = s.keyOf(req)
 	}
 	return plan, nil
-}
-
-// estimate tells what all takes together are likely to use.
-func (r *prepared) estimate(prices *pricing.Table) replay.Estimate {
-	if r.arms == nil {
-		return r.tape.Estimate(r.req, r.mode, r.how.limits.Steps, prices)
-	}
-	sum, n := replay.Estimate{USD: new(big.Rat)}, int64(r.takes)
-	for i := range r.arms {
-		e := r.tape.Estimate(r.arms[i].Request, r.mode, r.how.limits.Steps, prices)
-		sum.Requests, sum.Input, sum.Output, sum.Guessed = sum.Requests+r.takes*e.Requests, sum.Input+n*e.Input, sum.Output+n*e.Output, sum.Guessed || e.Guessed
-		switch {
-		case e.USD == nil:
-			sum.USD = nil
-		case sum.USD != nil:
-			sum.USD.Add(sum.USD, new(big.Rat).Mul(e.USD, new(big.Rat).SetInt64(n)))
-		}
-	}
-	return sum
 }
 
 // mostBesides bounds how many further differences a plan lists.
@@ -213,14 +154,14 @@ func isEdited(edits []transcript.Edit, at string) bool {
 	return false
 }
 
-// keyOf finds the key that a request needs, or says why there is none.
-func (s *server) keyOf(req *replay.Request) (key, variable, missing string) {
-	variable, key, err := req.Key(s.replaying.Key, "")
+// keyOf names the variable of the key that a request needs, or says why there is none.
+func (s *server) keyOf(req *replay.Request) (variable, missing string) {
+	variable, _, err := req.Key(s.replaying.Key, "")
 	switch {
 	case errors.Is(err, replay.ErrNoVariable):
 		missing = "The request goes to " + req.Host() + ", for which no key is known or which is not encrypted: inspect replay --key-env names one."
 	case err != nil:
 		missing = "No key: start this program with " + variable + " set."
 	}
-	return key, variable, missing
+	return variable, missing
 }

@@ -46,33 +46,32 @@ func canGoOn(stop transcript.StopReason) bool {
 }
 
 // newResume makes the form for a take, nil if it cannot go on.
-func (s *server) newResume(ctx context.Context, t *transcript.Take) (*resumeView, *prepared, error) {
+func (s *server) newResume(ctx context.Context, t *transcript.Take) (*resumeView, *replay.Ready, error) {
 	if !canGoOn(t.StopReason) || t.Last() == "" {
 		return nil, nil, nil
 	}
-	req, resumed, err := replay.Resume(ctx, s.reader, t)
+	how := s.newHowPlayed()
+	plan := how.plan()
+	plan.Resume = t
+	ready, err := plan.Prepare(ctx, s.reader)
 	switch {
 	case errors.Is(err, replay.ErrFinished), errors.Is(err, transcript.ErrNotFound), errors.Is(err, transcript.ErrDamaged):
 		return nil, nil, nil
 	case err != nil:
 		return &resumeView{N: t.N, Wrong: sentence(err), NoKey: "It cannot go on."}, nil, nil
 	}
-	v := &resumeView{N: t.N, Form: s.guard.form, How: s.newHowPlayed(), Host: req.Host()}
-	ready := &prepared{req: req, how: &v.How, mode: transcript.Continue, takes: 1, reason: fromViewer, resumed: resumed}
-	if ready.tape, err = replay.ReadTape(ctx, s.reader, req.Origin); err != nil {
-		return nil, nil, err
-	}
+	v := &resumeView{N: t.N, Form: s.guard.form, How: how, Host: ready.Request.Host()}
 	b := newBudget()
-	for _, c := range resumed.Calls {
+	for _, c := range ready.Resumed.Calls {
 		v.Calls = append(v.Calls, openCall{Name: c.Name, CallID: c.CallID, Arguments: b.data(c.ArgumentsRaw, "", open)})
 	}
 	v.estimate(s, ready)
-	_, _, v.NoKey = s.keyOf(req)
+	_, v.NoKey = s.keyOf(ready.Request)
 	return v, ready, nil
 }
 
-func (v *resumeView) estimate(s *server, ready *prepared) {
-	if v.Estimate = ready.estimate(s.prices); v.Estimate.USD != nil {
+func (v *resumeView) estimate(s *server, ready *replay.Ready) {
+	if v.Estimate = ready.Estimate(s.prices); v.Estimate.USD != nil {
 		v.CostUSD = "$" + pricing.Rounded(v.Estimate.USD)
 	}
 }
@@ -124,7 +123,7 @@ func (s *server) resumeTake(c *gin.Context) {
 	}
 	edits := v.read(c)
 	if v.Wrong == "" {
-		to, err := s.goOn(ctx, ready, edits)
+		to, err := s.goOn(ctx, v, ready, edits)
 		if err == nil {
 			c.Redirect(http.StatusSeeOther, to)
 			return
@@ -136,18 +135,15 @@ func (s *server) resumeTake(c *gin.Context) {
 	s.showTake(c, http.StatusUnprocessableEntity, t, v)
 }
 
-// goOn begins the take that goes on from another one.
-func (s *server) goOn(ctx context.Context, ready *prepared, edits []transcript.Edit) (string, error) {
-	key, _, _ := s.keyOf(ready.req)
-	if key != "" {
-		if err := ready.req.SetKey(key); err != nil {
-			return "", err
-		}
-	}
-	o, done, err := ready.options(edits...)()
-	if err != nil {
+// goOn begins the take that goes on from another one, as the form says.
+func (s *server) goOn(ctx context.Context, v *resumeView, ready *replay.Ready, edits []transcript.Edit) (string, error) {
+	how := v.How.plan()
+	ready.Plan.Sources, ready.Plan.Limits = how.Sources, how.Limits
+	if err := ready.SetResults(edits); err != nil {
 		return "", err
 	}
-	n, err := s.takes.start(ctx, s, ready.req, o, done)
-	return takeURL(n), err
+	if err := ready.SetKeys(s.replaying.Key, ""); err != nil {
+		return "", err
+	}
+	return s.begin(ctx, ready)
 }

@@ -1,8 +1,6 @@
 package web
 
 import (
-	"context"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -38,7 +36,7 @@ type toolChoice struct {
 	Name string
 	On   bool
 
-	tool Tool
+	tool replay.SourceSpec
 }
 
 // Where results come from that nobody edited.
@@ -106,33 +104,19 @@ func (h *howPlayed) simulates() bool {
 	return h.Results == resultsBoth || h.Results == resultsSimulated
 }
 
-// sources makes the chain of sources of one take. edits are of results that come
-// later than its first request, used the calls that got theirs from the tape already.
-func (h *howPlayed) sources(ctx context.Context, tape *replay.Tape, edits []transcript.Edit, used []*replay.Call) ([]replay.Source, func(), error) {
-	edited, recorded := tape.Player(edits, used)
-	list := []replay.Source{edited}
+// plan returns a plan that says so.
+func (h *howPlayed) plan() *replay.Plan {
+	sources := []replay.SourceSpec{{From: transcript.FromEdit}}
 	if h.Results == resultsRecorded || h.Results == resultsBoth {
-		list = append(list, recorded)
-	}
-	var ends []func()
-	done := func() {
-		for _, end := range ends {
-			end()
-		}
+		sources = append(sources, replay.SourceSpec{From: transcript.FromRecording})
 	}
 	for i := range h.Tools {
-		if !h.Tools[i].On {
-			continue
+		if h.Tools[i].On {
+			sources = append(sources, h.Tools[i].tool)
 		}
-		source, end, err := h.Tools[i].tool.Open(ctx)
-		if err != nil {
-			done()
-			return nil, nil, fmt.Errorf("start %s: %w", h.Tools[i].Name, err)
-		}
-		list, ends = append(list, source), append(ends, end)
 	}
 	if h.simulates() {
-		list = append(list, &replay.Simulated{Model: h.Simulate, Tape: tape})
+		sources = append(sources, replay.SourceSpec{From: transcript.FromModel, Model: h.Simulate})
 	}
-	return list, done, nil
+	return &replay.Plan{Sources: sources, Limits: h.limits, Retries: usualRetries, Reason: fromViewer}
 }

@@ -54,20 +54,20 @@ type score struct {
 }
 
 // sample begins a sample and gives its group.
-func (t *Playing) sample(ctx context.Context, s *server, ready *prepared) (string, error) {
+func (t *Playing) sample(ctx context.Context, s *server, ready *replay.Ready) (string, error) {
 	id, err := t.begin()
 	if err != nil {
 		return "", err
 	}
 	play, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	run := &sampleRun{ID: id, Origin: ready.req.Origin, Look: ready.look.Name, Total: ready.takes * len(ready.arms), of: s, cancel: cancel}
-	for i := range ready.arms {
-		run.arms = append(run.arms, armScore{Name: ready.arms[i].Name, N: ready.takes})
+	run := &sampleRun{ID: id, Origin: ready.Request.Origin, Look: ready.Look.Name, Total: ready.Plan.Takes * len(ready.Arms), of: s, cancel: cancel}
+	for i := range ready.Arms {
+		run.arms = append(run.arms, armScore{Name: ready.Arms[i].Name, N: ready.Plan.Takes})
 	}
 	t.mu.Lock()
 	t.samples[run.ID] = run
 	t.mu.Unlock()
-	sampler := &replay.Sampler{Player: s.replaying.Player(), Arms: ready.arms, N: ready.takes, Parallel: takesAtOnce, Look: ready.look, Cost: ready.how.limits.Cost,
+	sampler := &replay.Sampler{Player: s.replaying.Player(), Arms: ready.Arms, N: ready.Plan.Takes, Parallel: takesAtOnce, Look: ready.Look, Cost: ready.Plan.Limits.Cost,
 		Group: run.ID, Progress: run.played}
 	go func() {
 		defer t.end()

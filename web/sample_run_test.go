@@ -179,7 +179,7 @@ func (typedResult) Answer(context.Context, *replay.Call) (*replay.Result, error)
 func TestReplay_RunsOnlyToolsThatTheProgramWasStartedWith(t *testing.T) {
 	db, o := replayViewer(t)
 	var ended atomic.Int32
-	o.Replaying.Tools = []web.Tool{{Name: "exec weather " + payload, Open: func(context.Context) (replay.Source, func(), error) {
+	o.Replaying.Tools = []replay.SourceSpec{{Name: "exec weather " + payload, Open: func(context.Context) (replay.Source, func(), error) {
 		return typedResult{}, func() { ended.Add(1) }, nil
 	}}}
 	h := web.New(o)

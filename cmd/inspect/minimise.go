@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/google/uuid"
@@ -123,7 +122,7 @@ func (x *minimising) run(ref string) error {
 	if x.prices, err = x.app.prices(); err != nil {
 		return err
 	}
-	if x.limits, err = x.f.limits.limits(); err != nil {
+	if x.plan.Limits, err = x.f.limits.limits(); err != nil {
 		return err
 	}
 	if err := x.prepare(ref); err != nil {
@@ -180,50 +179,17 @@ func (x *minimising) prepare(ref string) error {
 	default:
 		return fmt.Errorf("%s is in dialect %s: chat, responses and messages can be minimised", view.Ref(origin.N), origin.Dialect)
 	}
-	if x.req, err = replay.NewRequest(x.ctx, db, origin, nil); err == nil {
-		err = x.req.StandAlone(x.ctx, db)
-	}
-	if err != nil {
+	p := &x.plan
+	p.Minimise, p.Origin, p.Upstream, p.Retries, p.Reason = true, origin, x.f.upstream, retries, x.f.reason
+	if p.Expect, err = x.f.sample.expect(); err != nil {
 		return err
 	}
-	recorded, err := replay.RecordedAnswer(x.ctx, db, origin)
-	if err != nil {
-		return err
+	if x.ready, err = p.Prepare(x.ctx, db); err != nil {
+		return x.planError(err)
 	}
-	if err := x.lookFor(recorded); err != nil {
-		return err
-	}
-	if err := x.aim(db); err != nil {
-		return err
-	}
-	x.m.Request, x.m.Recorded = x.req, recorded
+	x.m.Plan(x.ready)
 	x.m.Samples, x.m.AtLeast, x.m.Parallel, x.m.Requests = x.f.samples, x.f.atLeast, x.f.sample.parallel, x.f.requests
-	x.m.Cost, x.m.Retries, x.m.Reason = x.limits.Cost, retries, x.f.reason
-	return x.setKey(x.req, x.f.keyEnv)
-}
-
-// lookFor says what is looked for, and what makes a part suspicious.
-func (x *minimising) lookFor(recorded *transcript.Turn) error {
-	f := &x.f.sample
-	if f.tool+f.text+f.check == "" && (recorded == nil || replay.Label(recorded) == replay.ByText) {
-		return usageError{errors.New("the recorded answer calls no tool: say what to look for, with --expect-tool, --expect-text or --check")}
-	}
-	look, err := f.look(recorded)
-	if err != nil {
-		return err
-	}
-	name, _, _ := strings.Cut(f.tool, "=")
-	switch {
-	case f.check != "":
-		look = replay.LookAtAnswer(f.check, runCheck(f.check))
-	case f.text != "":
-		look.Name = "the text of the answer matches " + f.text
-		x.m.Suspect = regexp.MustCompile(f.text).MatchString // it compiled before
-	case name != "":
-		x.m.Suspect = func(text string) bool { return strings.Contains(text, name) }
-	}
-	x.m.Look = look
-	return nil
+	return x.setKeys()
 }
 
 // search finds the smallest request and prints what it is.
@@ -240,7 +206,7 @@ func (x *minimising) search(path string) error {
 	bar := x.progress()
 	x.m.Player, x.m.Group, x.m.Progress = w.Player(x.prices), id.String(), x.teller(bar)
 	if !x.json {
-		fmt.Fprintf(x.err, "asking %s again without this and that; looking whether %s\n", view.Ref(x.req.Origin.N), visible(x.m.Look.Name))
+		fmt.Fprintf(x.err, "asking %s again without this and that; looking whether %s\n", view.Ref(x.ready.Request.Origin.N), visible(x.m.Look.Name))
 	}
 	found, err := x.m.Run(x.ctx)
 	bar.clear()

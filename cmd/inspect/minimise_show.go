@@ -98,7 +98,7 @@ func (x *minimising) printFound(found *replay.Smallest) error {
 	for _, s := range x.sentences(found) {
 		p.sentence(s, "")
 	}
-	p.line("  %s", p.style(fmt.Sprintf("inspect show %s · inspect diff %s %s · inspect takes %s", found.Take, view.Ref(x.req.Origin.N), found.Take, view.Ref(x.req.Origin.N)), dim))
+	p.line("  %s", p.style(fmt.Sprintf("inspect show %s · inspect diff %s %s · inspect takes %s", found.Take, view.Ref(x.ready.Request.Origin.N), found.Take, view.Ref(x.ready.Request.Origin.N)), dim))
 	return p.failed
 }
 

@@ -136,13 +136,8 @@ type replaying struct {
 	f      *replayFlags
 	prices *pricing.Table
 
-	req     *replay.Request
-	tape    *replay.Tape
-	now     []transcript.Edit // made in the request
-	later   []transcript.Edit // of results that come later
-	resumed *replay.Resumed
-	before  *transcript.Exchange // whose recorded continuation the take is compared with
-	limits  replay.Limits
+	plan  replay.Plan
+	ready *replay.Ready
 }
 
 func (x *replaying) run(args []string) error {
@@ -159,7 +154,7 @@ func (x *replaying) run(args []string) error {
 	if x.prices, err = x.app.prices(); err != nil {
 		return err
 	}
-	if x.limits, err = x.f.limits.limits(); err != nil {
+	if x.plan.Limits, err = x.f.limits.limits(); err != nil {
 		return err
 	}
 	if x.f.several() {
@@ -190,39 +185,89 @@ func (f *limitFlags) limits() (replay.Limits, error) {
 	return l, nil
 }
 
-func (x *replaying) mode() transcript.TakeMode {
-	if x.f.once {
-		return transcript.Once
+// fill fills the plan from the flags.
+func (x *replaying) fill(r transcript.Reader, args []string) (err error) {
+	p, f := &x.plan, x.f
+	p.Once, p.Retries, p.Reason = f.once, retries, f.reason
+	p.Sources = f.sources.specs(x)
+	p.Upstream = f.upstream
+	if p.Targets, err = f.targets(); err != nil {
+		return err
 	}
-	return transcript.Continue
+	if f.resume != "" {
+		if p.Resume, err = x.takeRef(x.ctx, r, f.resume); err == nil {
+			p.Edits, err = f.edits.resultsOnly()
+		}
+		return err
+	}
+	if p.Edits, err = f.edits.read(); err != nil {
+		return err
+	}
+	if f.edits.editor {
+		p.ByHand = x.editByHand
+	}
+	return x.origin(r, args[0])
 }
 
-// prepare builds the request and finds its key. Nothing is written yet.
+// origin finds the step that a reference names. Of a run the plan chooses one.
+func (x *replaying) origin(r transcript.Reader, ref string) error {
+	t, err := x.locate(x.ctx, r, ref)
+	if err != nil {
+		return err
+	}
+	if x.plan.Origin = t.Exchange; t.Exchange != nil {
+		return nil
+	}
+	run, err := t.View(x.ctx, r, time.Now())
+	if err != nil {
+		return err
+	}
+	agent := max(t.Agent, 1) - 1
+	if agent >= len(run.Agents) || len(run.Agents[agent].Steps) == 0 {
+		return notFound(fmt.Sprintf("%s has no step to replay", ref))
+	}
+	for _, s := range run.Agents[agent].Steps {
+		x.plan.Steps = append(x.plan.Steps, s.Exchange)
+	}
+	return nil
+}
+
+// prepare works the plan out, and finds the key. Nothing is written yet.
 func (x *replaying) prepare(args []string) error {
 	db, err := x.open()
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	if x.f.resume != "" {
-		err = x.prepareResume(db)
-	} else {
-		err = x.prepareFrom(db, args[0])
-	}
-	if err != nil {
+	if err := x.makeReady(db, args); err != nil {
 		return err
 	}
-	if err := x.aim(db); err != nil {
-		return err
+	if len(x.ready.Losses) > 0 {
+		x.tellLosses(x.f.target(), x.ready.Losses)
 	}
-	if x.f.dryRun && x.resumed != nil {
+	if x.f.dryRun && x.ready.Resumed != nil {
 		return x.dryResume(db)
 	}
+	req := x.ready.Request
 	if x.f.dryRun {
-		return x.printDryRun(x.req)
+		return x.printDryRun(req)
 	}
-	if len(x.req.Dropped) > 0 {
-		fmt.Fprintf(x.err, "inspect: not sent, since they were never stored: %s\n", strings.Join(x.req.Dropped, ", "))
+	if len(req.Dropped) > 0 {
+		fmt.Fprintf(x.err, "inspect: not sent, since they were never stored: %s\n", strings.Join(req.Dropped, ", "))
 	}
-	return x.setKey(x.req, x.f.keyEnv)
+	return x.setKeys()
+}
+
+// makeReady fills the plan and works it out. What lint calls wrong keeps it from being
+// sent, without --force.
+func (x *replaying) makeReady(r transcript.Reader, args []string) error {
+	if err := x.fill(r, args); err != nil {
+		return err
+	}
+	ready, err := x.plan.Prepare(x.ctx, r)
+	if err != nil {
+		return x.planError(err)
+	}
+	x.ready = ready
+	return x.f.edits.refuse(x.app, ready.Found)
 }

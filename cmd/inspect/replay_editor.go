@@ -17,13 +17,9 @@ import (
 // errNoChange says that an editor left the request as it was.
 var errNoChange = errors.New("nothing was changed in the editor, so nothing is sent")
 
-// editByHand shows the request, as the edits so far leave it, in an editor, and
-// gives what was changed there as edits.
-func (a *app) editByHand(ctx context.Context, r transcript.Reader, origin *transcript.Exchange, edits []transcript.Edit) ([]transcript.Edit, error) {
-	before, err := a.editedBody(ctx, r, origin, edits)
-	if err != nil {
-		return nil, err
-	}
+// editByHand shows the request, as the other edits leave it, in an editor, and returns
+// what was changed there as edits.
+func (a *app) editByHand(ctx context.Context, before []byte) ([]transcript.Edit, error) {
 	var shown bytes.Buffer
 	if err := json.Indent(&shown, before, "", "  "); err != nil {
 		return nil, fmt.Errorf("show request: %w", err)
@@ -53,19 +49,6 @@ func (a *app) editByHand(ctx context.Context, r transcript.Reader, origin *trans
 		return nil, usageError{errNoChange}
 	}
 	return byHand, nil
-}
-
-// editedBody gives the whole request with the edits so far.
-func (a *app) editedBody(ctx context.Context, r transcript.Reader, origin *transcript.Exchange, edits []transcript.Edit) ([]byte, error) {
-	if len(edits) == 0 {
-		body, _, err := replay.Full(ctx, r, origin)
-		return body, err
-	}
-	req, err := replay.NewRequest(ctx, r, origin, edits)
-	if err != nil {
-		return nil, editError(err, origin)
-	}
-	return req.Body, nil
 }
 
 // runEditor opens a file in the user's editor, which may be a command with flags.

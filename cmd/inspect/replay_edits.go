@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,10 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
-	"github.com/retake-debugger/retake/view"
 )
 
 // editFlags are the flags that say what a take changes in a recorded request.
@@ -213,31 +211,9 @@ func jsonFile(flag, file string) (json.RawMessage, error) {
 	return content, nil
 }
 
-// historyOf gives the input of a request with all that the provider holds of it.
-func historyOf(ctx context.Context, r transcript.Reader, origin *transcript.Exchange) ([]transcript.Item, error) {
-	body, _, err := replay.Full(ctx, r, origin)
-	if err != nil {
-		return nil, err
-	}
-	return dialect.Decode(origin.Dialect, &dialect.Wire{Request: body}).Input, nil
-}
-
-// editError says what to do about edits that cannot be made.
-func editError(err error, origin *transcript.Exchange) error {
-	ref := view.Ref(origin.N)
-	switch {
-	case errors.Is(err, replay.ErrNoResult), errors.Is(err, replay.ErrNoCall):
-		return fmt.Errorf("%w; what is in it is listed by: inspect show %s", err, ref)
-	case errors.Is(err, replay.ErrEdit):
-		return usageError{err}
-	}
-	return err
-}
-
-// refuse tells what lint calls wrong in the edited request. errFindings if that
-// keeps it from being sent.
-func (f *editFlags) refuse(a *app, req *replay.Request) error {
-	found := req.NewErrors()
+// refuse tells what lint calls wrong in the edited request. errFindings if that keeps it
+// from being sent.
+func (f *editFlags) refuse(a *app, found []lint.Finding) error {
 	for _, x := range found {
 		fmt.Fprintf(a.err, "inspect: the edit makes an error, %s at %s: %s\n", x.Code, visible(x.At), visible(x.Message))
 	}

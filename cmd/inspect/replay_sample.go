@@ -2,12 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"math/big"
-	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -15,7 +11,6 @@ import (
 
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/replay/tool"
-	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
 
@@ -43,38 +38,22 @@ func (f *sampleFlags) addExpected(flags *pflag.FlagSet) {
 // several tells whether more than one take is asked for.
 func (f *replayFlags) several() bool { return f.sample.n > 0 || len(f.edits.models) > 1 }
 
-// look gives what is looked at. recorded is the recorded answer.
-func (f *sampleFlags) look(recorded *transcript.Turn) (replay.Look, error) {
+// expect returns what is looked for.
+func (f *sampleFlags) expect() (replay.Expect, error) {
 	given := 0
 	for _, s := range [...]string{f.tool, f.text, f.check} {
 		if s != "" {
 			given++
 		}
 	}
-	switch {
-	case given > 1:
-		return replay.Look{}, usageError{errors.New("--expect-tool, --expect-text and --check: name one; others may mislead by chance")}
-	case f.tool != "":
-		name, arguments, some := strings.Cut(f.tool, "=")
-		var subset json.RawMessage
-		if some {
-			subset = json.RawMessage(arguments)
-		}
-		look, err := replay.LookForTool(name, subset)
-		if err != nil {
-			return look, usageError{fmt.Errorf("--expect-tool %q: %w", f.tool, err)}
-		}
-		return look, nil
-	case f.text != "":
-		expr, err := regexp.Compile(f.text)
-		if err != nil {
-			return replay.Look{}, usageError{fmt.Errorf("--expect-text: %w", err)}
-		}
-		return replay.LookForText(expr), nil
-	case f.check != "":
-		return replay.LookByCheck(f.check, runCheck(f.check)), nil
+	x := replay.Expect{Tool: f.tool, Text: f.text}
+	if f.check != "" {
+		x.Check, x.CheckName = runCheck(f.check), f.check
 	}
-	return replay.LookAtNext(recorded), nil
+	if given > 1 {
+		return x, usageError{errors.New("--expect-tool, --expect-text and --check: name one; others may mislead by chance")}
+	}
+	return x, nil
 }
 
 // runCheck makes a check of a command.
@@ -85,15 +64,11 @@ func runCheck(command string) replay.Check {
 }
 
 // sampling is a replay of many takes as the command does it.
-type sampling struct {
-	*replaying
-	look replay.Look
-	arms []replay.Arm
-}
+type sampling struct{ *replaying }
 
 // sample plays many takes and prints what they show.
 func (x *replaying) sample(path string, args []string) error {
-	s := &sampling{replaying: x}
+	s := &sampling{x}
 	f := &x.f.sample
 	if len(x.f.edits.models) > 1 && f.n == 0 {
 		f.n = 1
@@ -106,123 +81,44 @@ func (x *replaying) sample(path string, args []string) error {
 	case x.f.sources.ask:
 		return usageError{errors.New("--ask asks you of every take: answer with another source")}
 	}
-	if err := s.prepare(args[0]); err != nil || x.f.dryRun {
+	if err := s.prepare(args); err != nil || x.f.dryRun {
 		return err
 	}
-	for i := range s.arms { // whether to ask is told by where it is sent
-		if s.req = s.arms[i].Request; !s.req.Local() {
-			break
-		}
-	}
-	if err := s.consent(s.estimate()); err != nil {
+	if err := s.consent(); err != nil {
 		return err
 	}
 	return s.play(path)
 }
 
-// prepare builds the requests of all arms and finds their keys.
-func (s *sampling) prepare(ref string) error {
+// prepare works out what all arms send, and finds their keys.
+func (s *sampling) prepare(args []string) error {
 	db, err := s.open()
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	if err := s.prepareFrom(db, ref); err != nil {
+	s.plan.Takes = s.f.sample.n
+	if s.plan.Expect, err = s.f.sample.expect(); err != nil {
 		return err
 	}
-	recorded, err := replay.RecordedAnswer(s.ctx, db, s.req.Origin)
-	if err != nil {
+	if err := s.makeReady(db, args); err != nil {
 		return err
 	}
-	if s.look, err = s.f.sample.look(recorded); err != nil {
-		return err
-	}
-	if s.mode() == transcript.Once && len(s.later) > 0 {
-		return usageError{fmt.Errorf("--set-result %s: that result comes after the answer that is looked at: replay the step that brings it, or look at the end (--expect-text, --check)", s.later[0].CallID)}
-	}
-	return s.prepareArms(db)
-}
-
-func (s *sampling) mode() transcript.TakeMode {
-	if s.f.once {
-		return transcript.Once
-	}
-	return s.look.Mode
-}
-
-// prepareArms makes the arms: the edited request and the one as it was recorded; of
-// several models one arm each.
-func (s *sampling) prepareArms(r transcript.Reader) error {
-	targets, err := s.f.targets()
-	if err != nil {
-		return err
-	}
-	add := func(name string, edits []transcript.Edit, later []transcript.Edit, to replay.Target) error {
-		req, err := replay.NewRequest(s.ctx, r, s.req.Origin, edits)
-		if err != nil {
+	for i := range s.ready.Arms {
+		a := &s.ready.Arms[i]
+		if !s.f.dryRun {
+			s.tellLosses(a.Name, a.Losses)
+			continue
+		}
+		fmt.Fprintf(s.err, "%s:\n", visible(a.Name))
+		if err := s.printDryRun(a.Request); err != nil {
 			return err
 		}
-		if s.req.Held { // the control has to differ in the edit alone
-			if err := req.Whole(s.ctx, r); err != nil {
-				return err
-			}
-		}
-		losses, err := aim(s.ctx, r, &to, req)
-		if err != nil {
-			return err
-		}
-		if s.f.dryRun {
-			fmt.Fprintf(s.err, "%s:\n", visible(name))
-			return s.printDryRun(req)
-		}
-		s.tellLosses(name, losses)
-		s.arms = append(s.arms, replay.Arm{Name: name, Request: req, Losses: losses, Options: s.options(later)})
-		return s.setKey(req, s.f.keyEnv)
 	}
-	if len(targets) > 1 {
-		for _, t := range targets {
-			edits := append(slices.Clone(s.now), transcript.Edit{Op: transcript.SetModel, Text: t.Model})
-			if err := add(t.Name(), edits, s.later, t); err != nil {
-				return fmt.Errorf("%s: %w", t.Name(), err)
-			}
-		}
+	if s.f.dryRun {
 		return nil
 	}
-	// A server that stands in for the recorded one does so for the control, too.
-	control := replay.Target{Upstream: s.f.upstream}
-	if targets[0].Model = ""; len(s.now)+len(s.later) > 0 || targets[0] != control {
-		if err := add("edited", s.now, s.later, targets[0]); err != nil {
-			return err
-		}
-	}
-	return add("control", nil, nil, control)
-}
-
-// options gives the options of a take, with sources of its own.
-func (s *sampling) options(later []transcript.Edit) func() (replay.Options, func(), error) {
-	return func() (replay.Options, func(), error) {
-		own := *s.replaying
-		own.later = later
-		sources, done, err := own.sources()
-		return replay.Options{Mode: s.mode(), Sources: sources, Edits: later, Limits: s.limits, Retries: retries, Reason: s.f.reason}, done, err
-	}
-}
-
-// estimate tells what all takes together are likely to use.
-func (s *sampling) estimate() replay.Estimate {
-	sum := replay.Estimate{USD: new(big.Rat)}
-	n := int64(s.f.sample.n)
-	for i := range s.arms {
-		e := s.tape.Estimate(s.arms[i].Request, s.mode(), s.limits.Steps, s.prices)
-		sum.Requests, sum.Input, sum.Output, sum.Guessed = sum.Requests+int(n)*e.Requests, sum.Input+n*e.Input, sum.Output+n*e.Output, sum.Guessed || e.Guessed
-		switch {
-		case e.USD == nil:
-			sum.USD = nil
-		case sum.USD != nil:
-			sum.USD.Add(sum.USD, new(big.Rat).Mul(e.USD, new(big.Rat).SetInt64(n)))
-		}
-	}
-	return sum
+	return s.setKeys()
 }
 
 // play plays the takes and prints what they show.
@@ -237,11 +133,11 @@ func (s *sampling) play(path string) error {
 		return fmt.Errorf("make group id: %w", err)
 	}
 	var steps []string // that have to be stored in the end
-	bar, yes, done := s.progress(), make([]int, len(s.arms)), make([]int, len(s.arms))
+	bar, yes, done := s.progress(), make([]int, len(s.ready.Arms)), make([]int, len(s.ready.Arms))
 	if !s.json {
-		fmt.Fprintf(s.err, "sending %s again, %d times %s\nlooking whether %s\n", view.Ref(s.req.Origin.N), s.f.sample.n, counted(len(s.arms), "arm"), visible(s.look.Name))
+		fmt.Fprintf(s.err, "sending %s again, %d times %s\nlooking whether %s\n", view.Ref(s.ready.Request.Origin.N), s.f.sample.n, counted(len(s.ready.Arms), "arm"), visible(s.ready.Look.Name))
 	}
-	sampler := replay.Sampler{Player: w.Player(s.prices), Arms: s.arms, N: s.f.sample.n, Parallel: s.f.sample.parallel, Look: s.look, Cost: s.limits.Cost, Group: id.String(),
+	sampler := replay.Sampler{Player: w.Player(s.prices), Arms: s.ready.Arms, N: s.f.sample.n, Parallel: s.f.sample.parallel, Look: s.ready.Look, Cost: s.plan.Limits.Cost, Group: id.String(),
 		Progress: func(p replay.Played) {
 			steps = append(steps, p.Take.Steps...)
 			done[p.Arm]++
@@ -270,9 +166,9 @@ func (s *sampling) play(path string) error {
 
 // score says how the arms stand.
 func (s *sampling) score(yes, done []int) string {
-	arms := make([]string, len(s.arms))
-	for i := range s.arms {
-		arms[i] = fmt.Sprintf("%s %d/%d", word(s.arms[i].Name), yes[i], done[i])
+	arms := make([]string, len(s.ready.Arms))
+	for i := range s.ready.Arms {
+		arms[i] = fmt.Sprintf("%s %d/%d", word(s.ready.Arms[i].Name), yes[i], done[i])
 	}
 	return strings.Join(arms, "  ")
 }

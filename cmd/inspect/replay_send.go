@@ -23,21 +23,23 @@ const storedWithin = 30 * time.Second
 // retries is how often a request is sent again that was refused for now.
 const retries = 4
 
-// setKey gives the request its key, from the environment.
-func (a *app) setKey(req *replay.Request, keyEnv string) error {
-	variable, key, err := req.Key(a.getenv, keyEnv)
+// setKeys gives the requests their keys, from the environment.
+func (x *replaying) setKeys() error {
+	err := x.ready.SetKeys(x.getenv, x.f.keyEnv)
+	var key *replay.KeyError
 	switch {
-	case errors.Is(err, replay.ErrNoVariable):
-		return usageError{fmt.Errorf("the request goes to %s, for which no key is known or which is not encrypted: name the variable with --key-env if it should have one", req.Host())}
-	case err != nil:
-		return usageError{fmt.Errorf("%w: set %s, or name another variable with --key-env", err, variable)}
+	case errors.Is(err, replay.ErrNoVariable) && errors.As(err, &key):
+		return usageError{fmt.Errorf("the request goes to %s, for which no key is known or which is not encrypted: name the variable with --key-env if it should have one", key.Host)}
+	case errors.As(err, &key):
+		return usageError{fmt.Errorf("%w: set %s, or name another variable with --key-env", key.Err, key.Variable)}
 	}
-	return req.SetKey(key)
+	return err
 }
 
 // consent tells what is likely to be used, and asks whether to go on.
-func (x *replaying) consent(e replay.Estimate) error {
-	if x.limits.Cost != nil && !x.req.Local() && e.USD == nil {
+func (x *replaying) consent() error {
+	e := x.ready.Estimate(x.prices)
+	if x.plan.Limits.Cost != nil && !x.ready.Local() && e.USD == nil {
 		return usageError{errors.New("--max-cost: the price of the model is not known, so that it could not be kept to; give it in a file (--prices), or use --max-tokens")}
 	}
 	if x.f.once && !x.f.several() {
@@ -49,7 +51,7 @@ func (x *replaying) consent(e replay.Estimate) error {
 // agree tells what is likely to be used, and asks whether to go on if it may cost
 // money.
 func (x *replaying) agree(e replay.Estimate, about string) error {
-	if x.f.yes || x.req.Local() || e.Requests <= 1 || x.limits.Cost != nil && !x.asks() {
+	if x.f.yes || x.ready.Local() || e.Requests <= 1 || x.plan.Limits.Cost != nil && !x.asks() {
 		if !x.json {
 			fmt.Fprintln(x.err, about)
 		}
@@ -115,10 +117,10 @@ func (l leaving) Write(b []byte) (int, error) {
 
 // play plays the take and prints what came of it.
 func (x *replaying) play(path string) error {
-	if err := x.consent(x.tape.Estimate(x.req, x.mode(), x.limits.Steps, x.prices)); err != nil {
+	if err := x.consent(); err != nil {
 		return err
 	}
-	sources, closeSources, err := x.sources()
+	o, closeSources, err := x.ready.Options(x.ctx)
 	if err != nil {
 		return err
 	}
@@ -129,11 +131,10 @@ func (x *replaying) play(path string) error {
 	}
 	defer closeIt()
 	if !x.json {
-		fmt.Fprintf(x.err, "%s to %s\n", x.doing(), word(x.req.Host()))
+		fmt.Fprintf(x.err, "%s to %s\n", x.doing(), word(x.ready.Request.Host()))
 	}
-	p := takeTeller{app: x.app}
-	take, err := w.Player(x.prices).Play(x.ctx, x.req, replay.Options{Mode: x.mode(), Sources: sources, Edits: x.later, Limits: x.limits, Retries: retries,
-		Reason: x.f.reason, Resume: x.resumed, Progress: p.tell})
+	o.Progress = takeTeller{app: x.app}.tell
+	take, err := w.Player(x.prices).Play(x.ctx, x.ready.Request, o)
 	if err != nil {
 		return err
 	}
@@ -193,8 +194,8 @@ func (p takeTeller) gist(e replay.Event) string {
 
 // doing says what is sent: a recorded request again, or what a take goes on with.
 func (x *replaying) doing() string {
-	if x.resumed != nil {
+	if x.ready.Resumed != nil {
 		return "going on with take " + x.f.resume
 	}
-	return "sending " + view.Ref(x.req.Origin.N) + " again"
+	return "sending " + view.Ref(x.ready.Request.Origin.N) + " again"
 }

@@ -24,11 +24,11 @@ func finished(stop transcript.StopReason) bool {
 
 // printTake prints what came of a take, held against what was recorded.
 func (x *replaying) printTake(ctx context.Context, r transcript.Reader, take *replay.Take) error {
-	old := recordedLine{ctx: ctx, reader: r, line: x.tape.Line()}
+	old := recordedLine{ctx: ctx, reader: r, line: x.ready.Line()}
 	if x.f.once {
 		old.line = old.line[:1]
 	}
-	if x.resumed != nil { // what it goes on from stands against the beginning of the recording
+	if x.ready.Resumed != nil { // what it goes on from stands against the beginning of the recording
 		steps, err := x.stepsBefore(ctx, r)
 		if err != nil {
 			return err
@@ -64,11 +64,11 @@ func (x *replaying) printTake(ctx context.Context, r transcript.Reader, take *re
 
 // stepsBefore counts the steps of the takes that a resumed one goes on from.
 func (x *replaying) stepsBefore(ctx context.Context, r transcript.Reader) (int, error) {
-	e, err := r.Exchange(ctx, x.resumed.Take.Last())
+	e, err := r.Exchange(ctx, x.ready.Resumed.Take.Last())
 	if err != nil {
 		return 0, err
 	}
-	return e.Link.Step - x.before.Link.Step + 1, nil
+	return e.Link.Step - x.ready.Request.Origin.Link.Step + 1, nil
 }
 
 // recordedLine is what was recorded from a step on.

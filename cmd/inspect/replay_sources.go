@@ -66,51 +66,55 @@ func (f *sourceFlags) check() error {
 	return nil
 }
 
-// sources makes the chain of sources of one take. What it starts ends with the
-// function that it gives.
-func (x *replaying) sources() ([]replay.Source, func(), error) {
-	f := &x.f.sources
-	var servers []*tool.MCP
-	done := func() {
-		for _, m := range servers {
-			_ = m.Close() // the take is over
+// specs returns the sources in the order in which they are asked.
+func (f *sourceFlags) specs(x *replaying) []replay.SourceSpec {
+	nothing := func() {}
+	list := append(f.tools(), replay.SourceSpec{From: transcript.FromEdit}, replay.SourceSpec{From: transcript.FromRecording})
+	if f.ask {
+		list = append(list, replay.SourceSpec{From: transcript.FromAsk, Open: func(context.Context) (replay.Source, func(), error) {
+			return &asking{in: bufio.NewReader(x.in), out: x.err}, nothing, nil
+		}})
+	}
+	if f.simulate != "" {
+		list = append(list, replay.SourceSpec{From: transcript.FromModel, Model: f.simulate})
+	}
+	ordered := []replay.SourceSpec{}
+	for _, name := range f.order {
+		for _, s := range list {
+			if string(s.From) == name {
+				ordered = append(ordered, s)
+			}
 		}
 	}
-	edits, used := x.later, []*replay.Call(nil)
-	if x.resumed != nil {
-		edits, used = append(slices.Clone(x.resumed.Edits), edits...), x.resumed.Used
-	}
-	edited, recorded := x.tape.Player(edits, used)
-	by := map[string][]replay.Source{"edited": {edited}, "recorded": {recorded}}
+	return ordered
+}
+
+// tools returns what really runs.
+func (f *sourceFlags) tools() (list []replay.SourceSpec) {
+	nothing := func() {}
 	for _, s := range f.exec {
 		name, command, _ := strings.Cut(s, "=")
-		by["exec"] = append(by["exec"], &tool.Exec{Name: name, Command: command, Timeout: f.timeout})
+		list = append(list, replay.SourceSpec{From: transcript.FromExec, Tool: name, Open: func(context.Context) (replay.Source, func(), error) {
+			return &tool.Exec{Name: name, Command: command, Timeout: f.timeout}, nothing, nil
+		}})
 	}
 	for _, s := range f.http {
 		name, target, _ := strings.Cut(s, "=")
-		by["http"] = append(by["http"], &tool.HTTP{Name: name, URL: target, Timeout: f.timeout})
+		list = append(list, replay.SourceSpec{From: transcript.FromHTTP, Tool: name, Open: func(context.Context) (replay.Source, func(), error) {
+			return &tool.HTTP{Name: name, URL: target, Timeout: f.timeout}, nothing, nil
+		}})
 	}
 	for _, command := range f.mcp {
-		m, err := tool.StartMCP(x.ctx, command)
-		if err != nil {
-			done()
-			return nil, nil, err
-		}
-		m.Timeout = f.timeout
-		servers = append(servers, m)
-		by["mcp"] = append(by["mcp"], m)
+		list = append(list, replay.SourceSpec{From: transcript.FromMCP, Open: func(ctx context.Context) (replay.Source, func(), error) {
+			m, err := tool.StartMCP(ctx, command)
+			if err != nil {
+				return nil, nil, err
+			}
+			m.Timeout = f.timeout
+			return m, func() { _ = m.Close() }, nil // the take is over
+		}})
 	}
-	if f.ask {
-		by["ask"] = []replay.Source{&asking{in: bufio.NewReader(x.in), out: x.err}}
-	}
-	if f.simulate != "" {
-		by["simulated"] = []replay.Source{&replay.Simulated{Model: f.simulate, Tape: x.tape}}
-	}
-	var list []replay.Source
-	for _, name := range f.order {
-		list = append(list, by[name]...)
-	}
-	return list, done, nil
+	return list
 }
 
 // unrun gives the tools that were named to be run and were not, since the recording

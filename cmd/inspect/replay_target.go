@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -33,31 +31,13 @@ func (f *replayFlags) targets() ([]replay.Target, error) {
 	return list, nil
 }
 
-// aim turns a request towards a target, and tells what could not be carried.
-func aim(ctx context.Context, r transcript.Reader, t *replay.Target, req *replay.Request) ([]dialect.Loss, error) {
-	losses, err := t.Aim(ctx, r, req)
-	if errors.Is(err, replay.ErrUpstream) {
-		err = usageError{err}
-	}
-	return losses, err
-}
-
-// aim turns the request of one take towards the target that the flags name.
-func (x *replaying) aim(r transcript.Reader) error {
-	targets, err := x.f.targets()
+// target names where the one request goes.
+func (f *replayFlags) target() string {
+	targets, err := f.targets()
 	if err != nil {
-		return err
+		return ""
 	}
-	spoke := x.req.Speaks()
-	losses, err := aim(x.ctx, r, &targets[0], x.req)
-	if err != nil {
-		return err
-	}
-	if x.resumed != nil && x.req.Speaks() != spoke {
-		return usageError{fmt.Errorf("--resume goes on in the dialect of the take, %s: to convert it, replay one of its steps (inspect show %s names them)", spoke, x.f.resume)}
-	}
-	x.tellLosses(targets[0].Name(), losses)
-	return nil
+	return targets[0].Name()
 }
 
 // tellLosses lists on standard error what a conversion could not carry.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,7 +12,7 @@ import (
 	"github.com/retake-debugger/retake/cmd/internal/workspace"
 	"github.com/retake-debugger/retake/redact"
 	"github.com/retake-debugger/retake/replay"
-	"github.com/retake-debugger/retake/replay/tool"
+	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/web"
 )
 
@@ -79,35 +78,17 @@ as JSON, see inspect minimise.`,
 	return c
 }
 
-// forPages gives what really runs as pages may choose it. A command may hold a secret,
+// forPages returns what really runs as pages may choose it. A command may hold a secret,
 // which no page and no log shows.
-func (f *sourceFlags) forPages() []web.Tool {
-	var list []web.Tool
-	add := func(name string, open func(context.Context) (replay.Source, func(), error)) {
-		list = append(list, web.Tool{Name: name, Open: open})
-	}
-	nothing := func() {}
-	for _, s := range f.exec {
-		name, command, _ := strings.Cut(s, "=")
-		add("exec "+name, func(context.Context) (replay.Source, func(), error) {
-			return &tool.Exec{Name: name, Command: command, Timeout: f.timeout}, nothing, nil
-		})
-	}
-	for _, s := range f.http {
-		name, target, _ := strings.Cut(s, "=")
-		add("http "+name, func(context.Context) (replay.Source, func(), error) {
-			return &tool.HTTP{Name: name, URL: target, Timeout: f.timeout}, nothing, nil
-		})
-	}
-	for _, command := range f.mcp {
-		add("mcp "+redact.NewScrubber(nil).Text(command), func(ctx context.Context) (replay.Source, func(), error) {
-			m, err := tool.StartMCP(ctx, command)
-			if err != nil {
-				return nil, nil, err
-			}
-			m.Timeout = f.timeout
-			return m, func() { _ = m.Close() }, nil // the take is over
-		})
+func (f *sourceFlags) forPages() []replay.SourceSpec {
+	list := f.tools()
+	for i := range list {
+		s := &list[i]
+		name := s.Tool
+		if s.From == transcript.FromMCP {
+			name = redact.NewScrubber(nil).Text(f.mcp[i-len(f.exec)-len(f.http)])
+		}
+		s.Name = string(s.From) + " " + name
 	}
 	return list
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // What waits is counted while its process runs, after it has ended, and no more
-// once it is taken in.
+// once it is stored.
 func TestAbandoned(t *testing.T) {
 	want := func(dir string, want spool.Waiting) {
 		t.Helper()

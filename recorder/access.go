@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// access decides who may use the proxy. A web page must not: its requests are
-// known by their Host (a name that was re-pointed to this machine), their
-// Origin and their Sec-Fetch-Site.
+// access decides who may use the proxy. Web pages must not: they are recognised by
+// their Host (a name that points to this machine), Origin and Sec-Fetch-Site.
 type access struct {
 	hosts   map[string]bool // lower case, with or without a port
 	origins map[string]bool
@@ -35,7 +34,7 @@ func newAccess(o *Options) *access {
 	return a
 }
 
-// refuse says why a request is refused, or "".
+// refuse returns why a request is refused, or "".
 func (a *access) refuse(r *http.Request) string {
 	if !a.knownHost(r) {
 		return "unknown Host; allow it with --allow-host"
@@ -55,8 +54,8 @@ func (a *access) refuse(r *http.Request) string {
 	return ""
 }
 
-// knownHost tells whether the Host header names this machine's loopback, the
-// address that the connection came in on, or something that was allowed.
+// knownHost reports whether the Host header names this machine's loopback, the
+// address that the connection came in on, or an allowed host.
 func (a *access) knownHost(r *http.Request) bool {
 	whole := strings.ToLower(r.Host)
 	if whole == "" {
@@ -76,7 +75,7 @@ func (a *access) knownHost(r *http.Request) bool {
 	return ip.Unmap().IsLoopback() || ip.Unmap() == localAddr(r).Addr().Unmap()
 }
 
-// trimBrackets gives the address of an IPv6 literal.
+// trimBrackets returns the address of an IPv6 literal.
 func trimBrackets(host string) string {
 	if strings.HasPrefix(host, "[") && strings.HasSuffix(host, "]") {
 		return host[1 : len(host)-1]
@@ -84,7 +83,7 @@ func trimBrackets(host string) string {
 	return host
 }
 
-// localAddr is the address that the request's connection came in on.
+// localAddr returns the address that the request's connection came in on.
 func localAddr(r *http.Request) netip.AddrPort {
 	if a, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
 		return a.AddrPort()
@@ -92,7 +91,7 @@ func localAddr(r *http.Request) netip.AddrPort {
 	return netip.AddrPort{}
 }
 
-// admit checks the token and strips it from header and path. It gives the path
+// admit checks the token and removes it from header and path. It returns the path
 // without it.
 func (a *access) admit(r *http.Request, path string) (string, bool) {
 	given := r.Header.Get(tokenHeader)

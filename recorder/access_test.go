@@ -39,7 +39,7 @@ func okUpstream(t testing.TB) (string, *atomic.Int32) {
 	return srv.URL, n
 }
 
-// rawStatus sends a request by hand and gives the status of the answer.
+// rawStatus sends a request by hand and returns the status of the answer.
 func rawStatus(t testing.TB, base, request string) (int, string) {
 	t.Helper()
 	conn, br := dial(t, base)

@@ -145,7 +145,7 @@ func killRound(t *testing.T, dir, up, round string, life time.Duration, released
 			released[strings.TrimSpace(name)] = true
 		}
 	}
-	recovered := takeIn(t, dir, released)
+	recovered := readLeftovers(t, dir, released)
 	for name, received := range got {
 		back, ok := recovered[name]
 		if !ok && !releasing[name] && received != "" {
@@ -157,7 +157,7 @@ func killRound(t *testing.T, dir, up, round string, life time.Duration, released
 	}
 }
 
-// clients sends requests until the connection breaks and gives what each got.
+// clients sends requests until the connection breaks and returns what each got.
 func clients(base, round string) (got map[string]string, stop func()) {
 	got = map[string]string{}
 	var mu sync.Mutex
@@ -188,8 +188,8 @@ func clients(base, round string) (got map[string]string, stop func()) {
 	return got, wg.Wait
 }
 
-// takeIn takes the leftovers in and gives the answers by case.
-func takeIn(t *testing.T, dir string, released map[string]bool) map[string]string {
+// readLeftovers reads the leftovers and returns the answers by case.
+func readLeftovers(t *testing.T, dir string, released map[string]bool) map[string]string {
 	t.Helper()
 	spool, err := spool.Open(dir, spool.Options{})
 	if err != nil {

@@ -30,13 +30,13 @@ func TestLeftovers_OfADamagedSpool(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			dir, lane := leave(t, n)
-			b, err := os.ReadFile(lane)
+			dir, file := leave(t, n)
+			b, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
 			end := len(bytes.TrimRight(b, "\x00"))
-			if err := os.WriteFile(lane, append(c.damage(b[:end:end]), b[end:]...), 0o600); err != nil {
+			if err := os.WriteFile(file, append(c.damage(b[:end:end]), b[end:]...), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			w, err := spool.Abandoned(dir)
@@ -66,8 +66,8 @@ func TestLeftovers_OfADamagedSpool(t *testing.T) {
 	}
 }
 
-// leave makes a spool in which n exchanges wait, all in one lane.
-func leave(t *testing.T, n int) (dir, lane string) {
+// leave makes a spool in which n exchanges wait, all in one file.
+func leave(t *testing.T, n int) (dir, file string) {
 	up, _ := okUpstream(t)
 	g := newRig(t, up)
 	for range n {
@@ -78,9 +78,9 @@ func leave(t *testing.T, n int) (dir, lane string) {
 	if err := g.spool.Close(); err != nil {
 		t.Fatal(err)
 	}
-	lanes, err := filepath.Glob(filepath.Join(g.dir, "*", "lane-*"))
-	if err != nil || len(lanes) != 1 {
-		t.Fatal(lanes, err)
+	files, err := filepath.Glob(filepath.Join(g.dir, "*", "lane-*"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
 	}
-	return g.dir, lanes[0]
+	return g.dir, files[0]
 }

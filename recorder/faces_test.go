@@ -21,7 +21,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// spoolOf opens a spool and gives a rig around it, without a proxy.
+// spoolOf opens a spool and returns a rig around it, without a proxy.
 func spoolOf(t testing.TB, so spool.Options) *rig {
 	t.Helper()
 	if so.Create == nil {
@@ -39,7 +39,7 @@ func spoolOf(t testing.TB, so spool.Options) *rig {
 func TestTransport_Records(t *testing.T) {
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
-		w.Header().Set("Content-Encoding", "gzip") // bytes that nobody may unpack
+		w.Header().Set("Content-Encoding", "gzip") // must not be unpacked
 		w.Header().Set("Trailer", "X-Sum")
 		w.WriteHeader(203)
 		for _, c := range b {

@@ -20,7 +20,7 @@ func TestSpool_FilesGrowInSteps(t *testing.T) {
 	}))
 	defer up.Close()
 	for _, c := range []struct {
-		lane   int64
+		limit  int64
 		answer int
 		size   int64 // 0: as large as what is in it
 	}{
@@ -31,7 +31,7 @@ func TestSpool_FilesGrowInSteps(t *testing.T) {
 		{1 << 10, 10, 0},
 		{1 << 20, 1 << 20, 0},
 	} {
-		g := newSpoolRig(t, spool.Options{FileBytes: c.lane}, up.URL)
+		g := newSpoolRig(t, spool.Options{FileBytes: c.limit}, up.URL)
 		resp, err := http.Post(g.url+"/v1/x", "text/plain", strings.NewReader(strings.Repeat("x", c.answer)))
 		if err != nil {
 			t.Fatal(err)
@@ -40,15 +40,15 @@ func TestSpool_FilesGrowInSteps(t *testing.T) {
 		resp.Body.Close()
 		r := g.next()
 		files := spoolFiles(t, g.dir)
-		var lanes []int64
+		var sizes []int64
 		for _, path := range files {
 			if info, err := os.Stat(path); err == nil && info.Size() > 0 {
-				lanes = append(lanes, info.Size())
+				sizes = append(sizes, info.Size())
 			}
 		}
 		s := g.spool.Stats()
-		if len(lanes) != 1 || lanes[0] != s.Bytes || s.Bytes < s.BacklogBytes || c.size > 0 && lanes[0] != c.size {
-			t.Errorf("%+v: files of %d, counted %d, backlog %d", c, lanes, s.Bytes, s.BacklogBytes)
+		if len(sizes) != 1 || sizes[0] != s.Bytes || s.Bytes < s.BacklogBytes || c.size > 0 && sizes[0] != c.size {
+			t.Errorf("%+v: files of %d, counted %d, backlog %d", c, sizes, s.Bytes, s.BacklogBytes)
 		}
 		if c.size == 0 && s.Bytes-s.BacklogBytes > 32<<10 {
 			t.Errorf("%+v: %d bytes for %d", c, s.Bytes, s.BacklogBytes)

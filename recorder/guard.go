@@ -8,8 +8,8 @@ import (
 	"github.com/retake-debugger/retake/recorder/relay"
 )
 
-// Guard keeps a handler of a loopback listener to those who may use a Proxy with the
-// same options: by Host, Origin and token. The handler gets the path without the token.
+// Guard lets only those use a handler who may use a Proxy with the same options, by
+// Host, Origin and token. The handler gets the path without the token.
 func Guard(opts Options, next http.Handler) http.Handler {
 	a := newAccess(&opts)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -28,7 +28,7 @@ func Guard(opts Options, next http.Handler) http.Handler {
 			own.RequestURI = path + strings.TrimPrefix(r.RequestURI, raw)
 			u, err := url.ParseRequestURI(own.RequestURI)
 			if err != nil {
-				relay.WriteError(w, http.StatusBadRequest, relay.ErrorReply{Type: "bad_request", Message: "the path behind the token is none"})
+				relay.WriteError(w, http.StatusBadRequest, relay.ErrorReply{Type: "bad_request", Message: "the path after the token is not a path"})
 				return
 			}
 			own.URL = u

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// tlsServer starts a TLS server and gives its URL and the pool that trusts it.
+// tlsServer starts a TLS server and returns its URL and the pool that trusts it.
 func tlsServer(t testing.TB, h2 bool, h http.Handler) (string, *x509.CertPool) {
 	srv := httptest.NewUnstartedServer(h)
 	srv.EnableHTTP2 = h2
@@ -25,7 +25,7 @@ func tlsServer(t testing.TB, h2 bool, h http.Handler) (string, *x509.CertPool) {
 	return srv.URL, pool
 }
 
-// spoolFiles gives the lanes in a spool.
+// spoolFiles returns the paths of the files in a spool.
 func spoolFiles(t testing.TB, dir string) (paths []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

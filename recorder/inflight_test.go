@@ -40,7 +40,7 @@ func TestInFlight_GivesWhatTheClientHasSeen(t *testing.T) {
 	}))
 	t.Cleanup(srv.Close)
 	g := newRig(t, srv.URL)
-	if resp, err := http.Get(g.url + "/v1/models"); err != nil { // it ends and leaves its lane to the next
+	if resp, err := http.Get(g.url + "/v1/models"); err != nil { // it ends and leaves its file to the next
 		t.Fatal(err)
 	} else {
 		resp.Body.Close()

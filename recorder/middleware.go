@@ -10,8 +10,8 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Middleware makes a handler that records what goes through next: the request
-// as far as next reads it, and the answer. It fits gin, too, around the engine.
+// Middleware returns a handler that records what passes through next: the request
+// as far as next reads it, and the answer. It can wrap a gin engine.
 func Middleware(next http.Handler, opts Options) http.Handler {
 	opts.fill()
 	writers := relay.NewAsyncWriters(opts.stall())
@@ -56,7 +56,7 @@ func requestURL(r *http.Request) string {
 	return u
 }
 
-// recordingWriter records an answer before it is handed on.
+// recordingWriter records an answer before it is passed on.
 type recordingWriter struct {
 	http.ResponseWriter
 	a      *relay.AsyncWriter
@@ -94,13 +94,13 @@ func (w *recordingWriter) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// Hijack hands the connection over; what goes over it is not recorded.
+// Hijack hands over the connection. What passes through it is not recorded.
 func (w *recordingWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	w.head(http.StatusSwitchingProtocols)
 	return http.NewResponseController(w.ResponseWriter).Hijack()
 }
 
-// CloseNotify is what gin's Stream asks for.
+// CloseNotify exists for gin's Stream.
 func (w *recordingWriter) CloseNotify() <-chan bool {
 	if n, ok := w.ResponseWriter.(http.CloseNotifier); ok { //nolint:staticcheck // gin needs it
 		return n.CloseNotify()
@@ -108,5 +108,5 @@ func (w *recordingWriter) CloseNotify() <-chan bool {
 	return make(chan bool)
 }
 
-// Unwrap serves http.ResponseController.
+// Unwrap exists for http.ResponseController.
 func (w *recordingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -18,35 +18,35 @@ import (
 	"github.com/retake-debugger/retake/redact"
 )
 
-// Upstream is a model API to relay to. Its URL may have a path, which goes
-// before that of each request. An upstream without a name takes everything;
-// others hang under /NAME/.
+// Upstream is a model API to relay to. Its URL may have a path, which comes before
+// that of each request. An upstream without a name takes every path; others take
+// those under /NAME/.
 type Upstream struct {
 	Name string
 	URL  *url.URL
 }
 
-// Options says what to record and how. The zero Options records nothing and
-// relays to the well-known providers.
+// Options says what to record and how. The zero Options records nothing and relays
+// to the well-known providers.
 type Options struct {
 	Spool  *spool.Spool     // nil: relay and record nothing
-	Redact *redact.Redactor // nil: fingerprints that nobody can compare
+	Redact *redact.Redactor // nil: a random salt, so that fingerprints cannot be compared
 	Label  string           // names the run that the exchanges belong to
 	NewID  func() string    // nil: UUID v7
 	Now    func() time.Time // nil: time.Now
 	Log    *slog.Logger     // nil: no log
 
-	ExcludePaths   []string // paths that pass unrecorded: patterns of path.Match, or beginnings if they end in /
-	ExcludeHeaders []string // requests that pass unrecorded: those with that header ("Name"), or with that value ("Name: value")
+	ExcludePaths   []string // paths that are not recorded: patterns of path.Match, or prefixes if they end in /
+	ExcludeHeaders []string // requests that are not recorded: those with this header ("Name"), or with this value of it ("Name: value")
 
-	// The rest is for NewProxy alone.
+	// The rest is for NewProxy.
 
 	Upstreams    []Upstream                            // none: the well-known providers, by name and by path
-	Listen       string                                // host:port listened on: a Host header that is always right, and an upstream that never is
-	Token        string                                // "": none needed
-	AllowHosts   []string                              // Host headers allowed beside loopback and Listen, with or without port
-	AllowOrigins []string                              // browser origins allowed beside our own; "*" allows all
-	Proxy        func(*http.Request) (*url.URL, error) // nil: dial upstreams directly; for those without TLS asked once
+	Listen       string                                // host:port that the proxy listens on: always allowed as Host header, never as upstream
+	Token        string                                // "": no token is needed
+	AllowHosts   []string                              // more allowed Host headers than loopback and Listen, with or without port
+	AllowOrigins []string                              // more allowed browser origins than our own; "*" allows all
+	Proxy        func(*http.Request) (*url.URL, error) // nil: dial upstreams directly; asked once for each upstream without TLS
 	RootCAs      *x509.CertPool                        // nil: those of the system
 	WebSockets   bool                                  // relay WebSockets on model paths instead of answering 426
 	Status       func() map[string]any                 // more members for /_retake/status
@@ -83,8 +83,8 @@ func (o *Options) relay() relay.Config {
 	return relay.Config{Log: o.Log, Now: o.Now, Listen: o.Listen, Proxy: o.Proxy, RootCAs: o.RootCAs, Stall: o.stall()}
 }
 
-// newIDs makes a source of UUID v7, which asks the system for randomness only
-// now and then.
+// newIDs returns a source of UUID v7 that reads randomness from the system in
+// blocks.
 func newIDs() func() string {
 	var mu sync.Mutex
 	random := bufio.NewReaderSize(rand.Reader, 1024)
@@ -92,7 +92,7 @@ func newIDs() func() string {
 		mu.Lock()
 		defer mu.Unlock()
 		id, err := uuid.NewV7FromReader(random)
-		if err != nil { // no entropy, which current systems do not know
+		if err != nil { // no entropy: does not happen on current systems
 			return uuid.NewString()
 		}
 		return id.String()
@@ -102,13 +102,13 @@ func newIDs() func() string {
 type idKey struct{}
 type labelKey struct{}
 
-// WithID makes the exchange of the request with that context have that id.
+// WithID sets the id of the exchange of a request with this context.
 func WithID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, idKey{}, id)
 }
 
-// WithLabel makes the exchange of the request with that context have that
-// label instead of that of the Options.
+// WithLabel sets the label of the exchange of a request with this context, in place
+// of that in the Options.
 func WithLabel(ctx context.Context, label string) context.Context {
 	return context.WithValue(ctx, labelKey{}, label)
 }

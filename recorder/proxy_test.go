@@ -61,7 +61,7 @@ func newSpoolRig(t testing.TB, so spool.Options, upstream string, change ...func
 	return g
 }
 
-// next gives the next record.
+// next returns the next record.
 func (g *rig) next() *spool.Record {
 	g.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)

@@ -14,7 +14,7 @@ import (
 )
 
 // asked sends a request to a proxy whose upstreams are stood in for by an HTTP
-// proxy, and gives the URL that would have been called, or "" and the answer.
+// proxy, and returns the URL that would have been called, or "" and the answer.
 func asked(t *testing.T, target string, ups ...recorder.Upstream) (string, string) {
 	t.Helper()
 	called := ""
@@ -124,7 +124,7 @@ func TestNewProxy_RefusesWhatCannotBeCalled(t *testing.T) {
 		{upstream(t, "_retake", "http://h")},
 	} {
 		if _, err := recorder.NewProxy(recorder.Options{Upstreams: ups}); err == nil {
-			t.Errorf("%+v is taken", ups)
+			t.Errorf("%+v is accepted", ups)
 		}
 	}
 }

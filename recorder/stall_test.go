@@ -90,7 +90,7 @@ func TestProxy_GoesOnWhenAWriteStalls(t *testing.T) {
 		kept string // answer bytes on record
 	}{
 		"begin":          {func(p []byte) bool { return bytes.Contains(p, []byte("/v1/stall")) }, 100, ""},
-		"pumped request": {func(p []byte) bool { return bytes.Contains(p, []byte("xxxxxxxx")) }, 1 << 20, ""},
+		"copied request": {func(p []byte) bool { return bytes.Contains(p, []byte("xxxxxxxx")) }, 1 << 20, ""},
 		"head":           {func(p []byte) bool { return bytes.Contains(p, []byte("X-Bytes")) }, 100, ""},
 		"third piece":    {func(p []byte) bool { return bytes.Contains(p, []byte("piece 002")) }, 100, "piece 000\npiece 001\n"},
 		"end":            {func(p []byte) bool { return bytes.Contains(p, []byte("\x02ok")) }, 100, "piece 000\npiece 001\npiece 002\npiece 003\npiece 004\n"},
@@ -257,7 +257,7 @@ func TestSpool_KeepsItsBound(t *testing.T) {
 	}
 }
 
-// A spool folder that somebody removes is made again.
+// A spool folder that was removed is made again.
 func TestSpool_OutlivesItsFolder(t *testing.T) {
 	up, _ := okUpstream(t)
 	var now atomic.Int64
@@ -272,7 +272,7 @@ func TestSpool_OutlivesItsFolder(t *testing.T) {
 	r.Release()
 	get(t, g.url+"/v1/after")
 	if n := len(spoolFiles(t, g.dir)); n != 1 {
-		t.Errorf("%d lanes after the folder was removed", n)
+		t.Errorf("%d files after the folder was removed", n)
 	}
 	if r := g.next(); !strings.HasSuffix(r.URL, "/v1/after") || r.Lossy {
 		t.Error(r.URL)

@@ -12,13 +12,13 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// NewTransport makes a RoundTripper that records what goes through base
-// (nil: a transport of its own that leaves bodies as they are on the wire).
-// Give requests an id with WithID to know their exchange's. An answer is on
-// record when its body has been read to the end or closed.
+// NewTransport returns a RoundTripper that records what passes through base (nil: a
+// transport that leaves bodies as they are on the wire). To know the id of an
+// exchange, set it with WithID. An answer is recorded when its body was read to the
+// end or closed.
 //
 // A base that unpacks gzip by itself, as http.DefaultTransport does, hides the
-// wire bytes: then the unpacked ones are recorded.
+// bytes on the wire: then the unpacked ones are recorded.
 func NewTransport(base http.RoundTripper, opts Options) http.RoundTripper {
 	opts.fill()
 	if base == nil {
@@ -41,7 +41,7 @@ func (t *recordingTransport) RoundTrip(r *http.Request) (*http.Response, error) 
 	a := t.writers.New(c)
 	b := t.opts.begin(r.Context(), c, r)
 	b.URL, b.Upstream = r.URL.String(), r.URL.Host
-	out, sent := *r, (*sentBody)(nil) // a second reading of the body, for a retry of the transport's own, is not recorded
+	out, sent := *r, (*sentBody)(nil) // if base reads the body again for a retry of its own, that is not recorded
 	if body := a.BeginInMemory(b, r); body != nil {
 		out.Body = body
 	} else if a.Meta(spool.FrameBegin, b); r.Body != nil && r.Body != http.NoBody {
@@ -64,7 +64,7 @@ func (t *recordingTransport) RoundTrip(r *http.Request) (*http.Response, error) 
 	}
 	a.Meta(spool.FrameHead, &spool.Head{Status: resp.StatusCode, Header: resp.Header})
 	if resp.StatusCode == http.StatusSwitchingProtocols {
-		a.End(&spool.Ending{Outcome: transcript.OK}) // its frames are nobody's answer
+		a.End(&spool.Ending{Outcome: transcript.OK}) // what follows is no answer
 		return resp, nil
 	}
 	resp.Body = &receivedBody{ReadCloser: resp.Body, a: a, ctx: r.Context(), resp: resp}
@@ -79,8 +79,8 @@ type sentBody struct {
 	begun atomic.Bool
 }
 
-// keep records a request that was never sent, since nobody was there to take
-// it: what would have been said is worth having.
+// keep records the body of a request that was never sent because the upstream could
+// not be reached.
 func (b *sentBody) keep() {
 	if b.begun.Swap(true) || b.r.GetBody == nil {
 		return
@@ -137,6 +137,6 @@ func (b *receivedBody) Read(p []byte) (int, error) {
 
 func (b *receivedBody) Close() error {
 	err := b.ReadCloser.Close()
-	b.a.End(&spool.Ending{Outcome: transcript.ClientDisconnect}) // unless it has ended already
+	b.a.End(&spool.Ending{Outcome: transcript.ClientDisconnect}) // only counts if it has not ended
 	return err
 }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// alive tells whether the other side has neither closed an idle connection nor
+// alive reports whether the other side has neither closed an idle connection nor
 // sent anything on it.
 func alive(c net.Conn) bool {
 	sc, ok := c.(syscall.Conn)

@@ -12,45 +12,45 @@ import (
 	"github.com/retake-debugger/retake/recorder/spool"
 )
 
-// bodyCopier moves a request body from the client to the transport piece by piece,
-// in a goroutine of its own: each piece is read, recorded and handed over. The
-// transport reads from the pump, never from the client's body, so that the
-// body can be let go when the exchange ends, whatever the transport does.
+// bodyCopier copies a request body from the client to the transport, in a goroutine
+// of its own: each chunk is read, recorded and handed over. The transport reads
+// from the copier and never from the client's body, so that the body can be
+// released when the exchange ends, whatever the transport does.
 type bodyCopier struct {
 	b      *requestBody
 	watch  watch
 	state  atomic.Int32
 	frames frameBuffer
-	piece  []byte
+	chunk  []byte
 	err    error // of the last read
 
-	through   atomic.Bool   // the body has been read to its end
-	headSaved chan struct{} // closed when what came before is saved, nil if nothing did
+	through   atomic.Bool   // the body was read to its end
+	headSaved chan struct{} // closed when the first part of a split body is saved, nil if there is none
 	filled    chan chunk    // closed at the end
-	spent     chan []byte   // buffers whose piece is through
+	spent     chan []byte   // buffers whose chunk was sent
 	closed    chan struct{}
 	once      sync.Once
 	done      chan struct{}
 
-	cur     []byte // the rest belongs to the transport
+	cur     []byte // what the transport has not read of a chunk
 	last    []byte
 	end     error
-	trailer http.Header // of the request to the upstream: announced, then filled
+	trailer http.Header // of the request to the upstream: names first, values at the end
 }
 
-// chunk is a piece on its way to the transport and the buffer it lies in, nil
-// if that is not to be used again.
+// chunk is part of a body on its way to the transport. buf is the buffer it lies
+// in, nil if that must not be used again.
 type chunk struct{ bytes, buf []byte }
 
-// The states of a pump.
+// The states of a bodyCopier.
 const (
 	copierIdle int32 = iota
 	copierRuns
 	copierNever
 )
 
-// drainGrace is how long a client may go on sending a body that the upstream
-// did not want, before its connection is closed.
+// drainGrace is how long a client may go on sending a body that the upstream did
+// not want, before its connection is closed.
 const drainGrace = 2 * time.Second
 
 var errBodyClosed = errors.New("request body closed")
@@ -63,7 +63,7 @@ func newBodyCopier(b *requestBody) *bodyCopier {
 	return p
 }
 
-// start runs the pump, if nobody has.
+// start starts the copier, once.
 func (p *bodyCopier) start() {
 	if p.state.CompareAndSwap(copierIdle, copierRuns) {
 		p.b.x.relay.watchdog.add(&p.watch)
@@ -77,7 +77,7 @@ func (p *bodyCopier) run() {
 	}
 }
 
-// takeOver goes on behind a write that stalls.
+// takeOver goes on after a write that stalls.
 func (p *bodyCopier) takeOver() {
 	defer p.b.x.recovered()
 	p.frames.abandon()
@@ -86,17 +86,17 @@ func (p *bodyCopier) takeOver() {
 	}
 }
 
-// goOn begins with a piece that has been read already.
-func (p *bodyCopier) goOn(piece []byte, err error) {
+// goOn begins with bytes that were read already.
+func (p *bodyCopier) goOn(read []byte, err error) {
 	<-p.headSaved
-	p.frames.reserve(int64(len(piece)))
-	copy(p.frames.room(), piece)
-	if p.record(len(piece), err) && p.hand() {
+	p.frames.reserve(int64(len(read)))
+	copy(p.frames.room(), read)
+	if p.record(len(read), err) && p.hand() {
 		p.run()
 	}
 }
 
-// read reads and records a piece. It says false if somebody else goes on.
+// read reads and records a chunk. It returns false if another goroutine goes on.
 func (p *bodyCopier) read() bool {
 	select {
 	case buf := <-p.spent:
@@ -109,7 +109,7 @@ func (p *bodyCopier) read() bool {
 }
 
 func (p *bodyCopier) record(n int, err error) bool {
-	p.piece, p.err = p.frames.appendBody(spool.FrameRequest, n), err
+	p.chunk, p.err = p.frames.appendBody(spool.FrameRequest, n), err
 	if err == io.EOF {
 		p.through.Store(true)
 		p.frames.appendMeta(spool.FrameRequestEnd, &spool.Ending{Trailer: p.b.x.in.Trailer})
@@ -117,10 +117,10 @@ func (p *bodyCopier) record(n int, err error) bool {
 	return p.frames.write(&p.watch)
 }
 
-// hand gives the piece to the transport. It says false when there is no more.
+// hand passes the chunk to the transport. It returns false after the last one.
 func (p *bodyCopier) hand() bool {
-	if len(p.piece) > 0 {
-		h := chunk{bytes: p.piece}
+	if len(p.chunk) > 0 {
+		h := chunk{bytes: p.chunk}
 		if p.frames.buf != nil {
 			h.buf = p.frames.buf[:0]
 			p.frames.buf = nil
@@ -144,8 +144,8 @@ func (p *bodyCopier) hand() bool {
 	return false
 }
 
-// drain takes what the client still sends of a body that the upstream does not
-// want: some clients read the answer only when they have sent everything.
+// drain reads what the client still sends of a body that the upstream does not
+// want. Some clients read the answer only when they have sent everything.
 func (p *bodyCopier) drain() {
 	buf := p.frames.buffers.get(mediumBytes)
 	for p.err == nil {
@@ -155,12 +155,12 @@ func (p *bodyCopier) drain() {
 	close(p.done)
 }
 
-// Read gives the transport the next bytes.
+// Read returns the next bytes to the transport.
 func (p *bodyCopier) Read(b []byte) (int, error) {
 	p.start()
 	for len(p.cur) == 0 {
 		if p.last != nil {
-			p.spent <- p.last // has room for all there are
+			p.spent <- p.last // has room for all buffers
 			p.last = nil
 		}
 		select {
@@ -182,7 +182,7 @@ func (p *bodyCopier) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// recycle gives the buffers back when all pieces are through.
+// recycle returns the buffers to the pool after the last chunk.
 func (p *bodyCopier) recycle() {
 	for {
 		select {
@@ -194,15 +194,15 @@ func (p *bodyCopier) recycle() {
 	}
 }
 
-// Close says that the transport wants no more.
+// Close says that the transport reads no more.
 func (p *bodyCopier) Close() error {
 	p.once.Do(func() { close(p.closed) })
 	return nil
 }
 
-// finish ends the pump. When it returns nobody reads the client's body. It tells
-// whether the connection is spoiled: the server would keep it, since the body
-// came to its end after all, but reading from it has been stopped.
+// finish ends the copier. When it returns, nothing reads the client's body. It
+// reports whether the connection cannot be used again: the body did end, so that
+// the server would keep the connection, but reading from it was interrupted.
 func (p *bodyCopier) finish(patient bool) (spoiled bool) {
 	p.Close()
 	if p.state.CompareAndSwap(copierIdle, copierNever) {
@@ -227,8 +227,8 @@ func (p *bodyCopier) finish(patient bool) (spoiled bool) {
 		<-p.done
 		return false
 	}
-	// Wakes the pump. The server closes the connection afterwards if the body is
-	// not through.
+	// Wakes the copier. The server closes the connection afterwards if the body has
+	// not ended.
 	http.NewResponseController(p.b.x.w).SetReadDeadline(time.Unix(1, 0))
 	<-p.done
 	return p.err == io.EOF

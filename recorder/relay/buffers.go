@@ -2,9 +2,9 @@ package relay
 
 import "sync"
 
-// smallBytes is what an exchange holds while it waits, pieceBytes what is relayed
-// at once where much comes; flightBytes is the largest request body that is sent
-// on in one piece when it comes in at once.
+// The sizes of buffers: small is what an exchange holds while it waits; medium is
+// the most that is relayed at once; large fits a request body that is sent in one
+// write.
 const (
 	smallBytes  = 8 << 10
 	mediumBytes = 32 << 10
@@ -16,7 +16,7 @@ type bufferPool struct {
 	small, medium, large sync.Pool
 }
 
-// get gives a buffer of at least that size, at most flightBytes.
+// get returns a buffer of at least size bytes. size is at most largeBytes.
 func (p *bufferPool) get(size int64) []byte {
 	switch {
 	case size > mediumBytes:
@@ -36,7 +36,7 @@ func (p *bufferPool) get(size int64) []byte {
 	return make([]byte, smallBytes)
 }
 
-// put takes back what get gave. Nobody else may hold on to it.
+// put takes a buffer of get back. Nothing else may hold on to it.
 func (p *bufferPool) put(b []byte) {
 	switch cap(b) {
 	case smallBytes:

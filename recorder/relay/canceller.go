@@ -9,7 +9,7 @@ type canceller struct {
 	cancelled bool
 }
 
-// cancel stops it, now or as soon as it is known how.
+// cancel stops it, now or as soon as with says how.
 func (c *canceller) cancel() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -19,7 +19,7 @@ func (c *canceller) cancel() {
 	}
 }
 
-// with says how to stop it from now on; how must not block.
+// with sets the function that stops it. stop must not block.
 func (c *canceller) with(how func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -21,21 +21,22 @@ func (l *clientListener) Accept() (net.Conn, error) {
 	return c, err
 }
 
-// clientConn is a connection to a client. What is written between gather and
-// release goes out at once. Both belong to whoever may write to the connection.
+// clientConn is a connection to a client. Between gather and release it collects
+// what is written, and release writes it at once. Only one goroutine may write
+// meanwhile.
 type clientConn struct {
 	*net.TCPConn
-	buffers *bufferPool
-	held    []byte // nil unless it gathers
+	buffers  *bufferPool
+	gathered []byte // what was gathered; nil if it does not gather
 }
 
-// gatherFrom is the size from which on a piece may be written in parts: half of
-// the buffer that net/http puts it in, with head and chunk marks around it.
+// gatherFrom is the size from which net/http may write a chunk in parts: half of
+// its buffer, less the head and the marks of the chunk.
 const gatherFrom = 2 << 10
 
-// clientOf gives the connection that a request came in on, nil unless it is a
-// clientConn which nobody else uses meanwhile: net/http writes the 100 that an
-// Expect asks for as the body is read, which may be beside an answer.
+// clientOf returns the connection of a request. It returns nil if that is no
+// clientConn, or if something else may write to it: net/http writes the 100 that an
+// Expect asks for when the body is read, perhaps during the answer.
 func clientOf(r *http.Request) *clientConn {
 	if r.ProtoMajor != 1 || r.Header["Expect"] != nil {
 		return nil
@@ -46,7 +47,7 @@ func clientOf(r *http.Request) *clientConn {
 
 func (c *clientConn) gather() {
 	if c != nil {
-		c.held = c.buffers.get(mediumBytes)[:0]
+		c.gathered = c.buffers.get(mediumBytes)[:0]
 	}
 }
 
@@ -55,28 +56,28 @@ func (c *clientConn) release() (err error) {
 	if c == nil {
 		return nil
 	}
-	held := c.held
-	c.held = nil
-	if len(held) > 0 {
-		_, err = c.TCPConn.Write(held)
+	gathered := c.gathered
+	c.gathered = nil
+	if len(gathered) > 0 {
+		_, err = c.TCPConn.Write(gathered)
 	}
-	c.buffers.put(held)
+	c.buffers.put(gathered)
 	return err
 }
 
 func (c *clientConn) Write(p []byte) (int, error) {
 	switch {
-	case c.held == nil:
+	case c.gathered == nil:
 		return c.TCPConn.Write(p)
-	case len(c.held)+len(p) <= cap(c.held):
-		c.held = append(c.held, p...)
+	case len(c.gathered)+len(p) <= cap(c.gathered):
+		c.gathered = append(c.gathered, p...)
 		return len(p), nil
 	}
-	if len(c.held) > 0 {
-		if _, err := c.TCPConn.Write(c.held); err != nil {
+	if len(c.gathered) > 0 {
+		if _, err := c.TCPConn.Write(c.gathered); err != nil {
 			return 0, err
 		}
-		c.held = c.held[:0]
+		c.gathered = c.gathered[:0]
 	}
 	return c.TCPConn.Write(p)
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// connected gives the two ends of a connection.
+// connected returns the two ends of a connection.
 func connected(t *testing.T) (*clientConn, net.Conn) {
 	t.Helper()
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
@@ -38,13 +38,13 @@ func TestClientConn_GathersUntilReleased(t *testing.T) {
 			t.Fatalf("write %q gave %d, %v", part, n, err)
 		}
 	}
-	if got := string(c.held); got != "5\r\nhello\r\n" {
+	if got := string(c.gathered); got != "5\r\nhello\r\n" {
 		t.Errorf("holds %q", got)
 	}
 	if err := c.release(); err != nil {
 		t.Fatal(err)
 	}
-	if c.held != nil {
+	if c.gathered != nil {
 		t.Error("gathers after it was released")
 	}
 	if _, err := c.Write([]byte("0\r\n\r\n")); err != nil {
@@ -104,7 +104,7 @@ func TestClientConn_TellsThatTheClientIsGone(t *testing.T) {
 	c.Close()
 	c.gather()
 	if _, err := c.Write([]byte("x")); err != nil {
-		t.Errorf("writing to what is held fails: %v", err)
+		t.Errorf("writing to gathered bytes fails: %v", err)
 	}
 	if c.release() == nil {
 		t.Error("release says nothing though the connection is closed")

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// newUpstreamTransport makes the transport to upstreams. It changes and adds
+// newUpstreamTransport returns the transport to upstreams. It changes and adds
 // nothing: no compression, no time limit once connected.
 func newUpstreamTransport(c Config, d *dialer) *http.Transport {
 	return &http.Transport{
@@ -26,7 +26,7 @@ func newUpstreamTransport(c Config, d *dialer) *http.Transport {
 		IdleConnTimeout:       90 * time.Second,
 		ExpectContinueTimeout: time.Second,
 		ForceAttemptHTTP2:     true,
-		// A dead HTTP/2 connection, which many agents share, is found out by pings.
+		// Pings detect a dead HTTP/2 connection, which many agents may share.
 		HTTP2:           &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
 		WriteBufferSize: 8 << 10,
 		ReadBufferSize:  16 << 10,
@@ -34,9 +34,9 @@ func newUpstreamTransport(c Config, d *dialer) *http.Transport {
 }
 
 // WireTransport is an http.Transport that leaves bodies as they are on the wire. It
-// marks on a kept connection that another request begins, so that one that is dead
-// fails before any of the request counts as sent: then http.Transport sends it on
-// another connection, as for any client.
+// notes on a kept connection that another request begins. So a dead connection
+// fails before any of the request counts as sent, and http.Transport sends it on
+// another one, as for any client.
 type WireTransport struct{ *http.Transport }
 
 // NewWireTransport returns a WireTransport.
@@ -66,8 +66,7 @@ func newDialer(listen string, buffers *bufferPool) *dialer {
 	return &dialer{Dialer: net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}, listen: listen, buffers: buffers}
 }
 
-// dial connects to an upstream, but not to the address that the request came
-// in on.
+// dial connects to an upstream. It refuses the address that the request came in on.
 func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	c, err := d.DialContext(ctx, network, addr)
 	if err != nil {
@@ -82,20 +81,20 @@ func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, erro
 	return &upstreamConn{Conn: c, buffers: d.buffers}, nil
 }
 
-// upstreamConn is a connection to an upstream. When a write fails after a part
-// of a request went out, it lets the transport go on as if nothing had
-// happened: an upstream that answers 413 and closes has sent its answer, which
-// the transport would throw away. If there is none, reading fails.
+// upstreamConn is a connection to an upstream. When a write fails after part of a
+// request was sent, it reports success: an upstream that answers 413 and closes has
+// sent its answer, which the transport would throw away after an error. If there is
+// no answer, reading fails.
 type upstreamConn struct {
 	net.Conn
 	buffers *bufferPool
 	mu      sync.Mutex
 	written int64 // of the current request
-	refused bool  // the next request must not go out here
+	refused bool  // the request must not be sent here
 	failure error // of a write
 }
 
-// upstreamOf gives the connection beneath what the transport uses; nil for one that
+// upstreamOf returns the connection that the transport uses, nil for one that
 // several requests share.
 func upstreamOf(c net.Conn) *upstreamConn {
 	if t, ok := c.(*tls.Conn); ok {
@@ -110,14 +109,14 @@ func upstreamOf(c net.Conn) *upstreamConn {
 
 var errRetry = errors.New("the upstream closed the connection before it answered")
 
-// request says that a new request begins.
+// request says that a new request begins. With refuse its first write fails.
 func (c *upstreamConn) request(refuse bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.written, c.refused = 0, refuse
 }
 
-// sent tells whether any of the current request went out.
+// sent reports whether any of the current request was sent.
 func (c *upstreamConn) sent() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -157,8 +156,8 @@ func (c *upstreamConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadFrom takes the rest of a request body from the transport: one that is in
-// memory at once, others by way of a pooled buffer.
+// ReadFrom reads the rest of a request body from the transport: one that lies in
+// memory at once, others through a pooled buffer.
 func (c *upstreamConn) ReadFrom(r io.Reader) (int64, error) {
 	if l, ok := r.(*io.LimitedReader); ok {
 		if m, ok := l.R.(*bytes.Reader); ok && l.N >= int64(m.Len()) {

@@ -72,7 +72,7 @@ func WriteError(w http.ResponseWriter, status int, a ErrorReply) {
 	w.Write(a.json())
 }
 
-// describePanic says what a bug was, without data of a request.
+// describePanic describes a bug without data of a request.
 func describePanic(v any) string {
 	if err, ok := v.(runtime.Error); ok {
 		return err.Error() + "\n" + string(debug.Stack())

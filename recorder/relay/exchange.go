@@ -13,14 +13,8 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// exchange is one exchange on its way through the Proxy.
-//
-// The way is cut into steps. The server's goroutine walks them, for another one
-// would cost as much as all of them: its stack grows anew for each exchange.
-// When a step blocks that must not hold the exchange (a write to the spool), the
-// watchdog sends a fresh goroutine on with the step after it, and the blocked
-// one walks no further when it comes back. If the server's is still blocked when
-// all is done, the end of the answer is written in its place (see part).
+// exchange is one request on its way to an upstream and its answer on the way back.
+// The package comment has its states.
 type exchange struct {
 	relay *Relay
 	Call
@@ -29,31 +23,31 @@ type exchange struct {
 
 	frames frameBuffer
 	watch  watch
-	next   step // where a fresh goroutine goes on
+	next   step // where another goroutine goes on if a step blocks
 	stall  bool // the step that may block is a write to the spool
 
 	route    outgoing
 	sent     bool // the upstream has been called
 	body     requestBody
 	resp     *http.Response
-	piece    []byte // of the answer, read last
+	chunk    []byte // of the answer, read last
 	readErr  error
 	end      *spool.Ending
-	headSent chan struct{} // closed once a head that was held has gone out
+	headSent chan struct{} // closed once deliverHeadAlone has sent the head
 
-	leftWriting atomic.Bool // a goroutine was left in a write
+	leftWriting atomic.Bool // a goroutine is stuck in a write, or was
 	stopped     atomic.Bool // the proxy is closing
-	abort       bool        // the client's connection is to be cut
+	abort       bool        // the client's connection must be cut
 	finishOnce  sync.Once
 	done        chan struct{}
 }
 
-// step is one part of the way. It gives the next one, nil if this goroutine's
-// way is over.
+// step is one state of an exchange. It returns the next one, or nil if another
+// goroutine goes on or the exchange is over.
 type step func(*exchange) step
 
 // Forward relays a request to its upstream and the answer back, and records both.
-// When it returns nobody uses the request or the response writer any more.
+// When it returns, nothing uses the request or the response writer any more.
 func (r *Relay) Forward(w http.ResponseWriter, in *http.Request, c Call) {
 	x := &exchange{relay: r, w: w, in: in, Call: c, done: make(chan struct{})}
 	x.watch.takeOver = x.takeOver
@@ -66,17 +60,16 @@ func (x *exchange) stop() {
 	x.route.call.cancel()
 }
 
-// serve relays the exchange. When it returns nobody uses the request or the
-// response writer any more.
+// serve runs the exchange and returns when it is over.
 func (x *exchange) serve() {
-	// Without this the server closes the request body as soon as the answer
-	// begins, while the transport may still read it.
+	// Without this the server closes the request body as soon as the answer begins,
+	// while the transport may still read it.
 	http.NewResponseController(x.w).EnableFullDuplex()
 	x.relay.enter(x)
 	x.relay.watchdog.add(&x.watch)
 	if x.in.ProtoMajor == 1 {
 		x.run((*exchange).begin)
-	} else { // nobody else can write the end
+	} else { // over HTTP/2 nothing else can write the end, see hijackEnd
 		go x.run((*exchange).begin)
 	}
 	<-x.done
@@ -93,7 +86,7 @@ func (x *exchange) run(s step) {
 	}
 }
 
-// takeOver is called in a fresh goroutine when a step blocks.
+// takeOver is called by the watchdog, in a fresh goroutine, when a step blocks.
 func (x *exchange) takeOver() {
 	if x.stall {
 		x.leftWriting.Store(true)
@@ -105,7 +98,7 @@ func (x *exchange) takeOver() {
 	x.run(x.next)
 }
 
-// recovered keeps a bug from taking other agents' streams with it.
+// recovered keeps a bug from breaking the streams of other agents.
 func (x *exchange) recovered() {
 	if v := recover(); v != nil {
 		x.relay.log.Error("relay failed", "panic", describePanic(v))
@@ -115,8 +108,7 @@ func (x *exchange) recovered() {
 	}
 }
 
-// finish lets the server's goroutine go. Before, it sees to it that nobody else
-// uses the request.
+// finish releases the server's goroutine, once nothing else uses the request.
 func (x *exchange) finish() step {
 	x.finishOnce.Do(func() {
 		x.relay.watchdog.remove(&x.watch)
@@ -130,7 +122,8 @@ func (x *exchange) finish() step {
 	return nil
 }
 
-// save writes the staged frames and goes on with next, elsewhere if that blocks.
+// save writes the frames that wait and returns next. If the write stalls it returns
+// nil, and another goroutine goes on with next.
 func (x *exchange) save(next step) step {
 	x.next, x.stall = next, true
 	if !x.frames.write(&x.watch) {
@@ -140,7 +133,7 @@ func (x *exchange) save(next step) step {
 	return next
 }
 
-// begin stages what is known of the request and chooses how its body travels.
+// begin makes the first frame and chooses how the body travels.
 func (x *exchange) begin() step {
 	x.frames.buffers = x.relay.buffers
 	x.frames.reserve(0)
@@ -160,9 +153,9 @@ func (x *exchange) send() step {
 	return x.gotHead(x.route.roundTrip(x))
 }
 
-// sendPlain writes the request to a connection of our own. While that takes its
-// time, or the body comes in pieces, somebody else waits for the answer: an
-// upstream may give it before it has read everything.
+// sendPlain writes the request to a connection of our own. While that takes time,
+// or the body arrives in chunks, another goroutine waits for the answer: an
+// upstream may answer before it has read the whole request.
 func (x *exchange) sendPlain() step {
 	if err := x.route.dial(x); err != nil {
 		return x.fail(err)
@@ -183,7 +176,7 @@ func (x *exchange) sendPlain() step {
 	if !x.watch.leave(region) {
 		return nil
 	}
-	if body.small == nil { // an answer may take long, no buffer waits for it
+	if body.small == nil { // the answer may take long: hold no buffer meanwhile
 		x.frames.release()
 	} else {
 		body.small.done()
@@ -198,7 +191,7 @@ func (x *exchange) receivePlain() step {
 	return x.gotHead(resp, err)
 }
 
-// gotHead takes the head of the answer.
+// gotHead receives the head of the answer.
 func (x *exchange) gotHead(resp *http.Response, err error) step {
 	if err != nil {
 		return x.fail(err)
@@ -209,23 +202,24 @@ func (x *exchange) gotHead(resp *http.Response, err error) step {
 	}
 	x.frames.reserve(0)
 	x.frames.appendMeta(spool.FrameHead, &spool.Head{Status: resp.StatusCode, Header: resp.Header})
-	if x.pieceFollows() && len(x.frames.buf) < headRoom {
+	if x.bodyFollows() && len(x.frames.buf) < headRoom {
 		return x.readFirst()
 	}
 	return x.save((*exchange).deliverHead)
 }
 
-// pieceFollows tells whether the first piece of the answer is likely to be
-// there with its head.
-func (x *exchange) pieceFollows() bool {
+// bodyFollows reports whether the first bytes of the body are likely to have
+// arrived with the head.
+func (x *exchange) bodyFollows() bool {
 	if x.in.Method == http.MethodHead {
 		return false
 	}
 	return x.resp.ContentLength > 0 || (x.route.plain != nil && x.route.plain.in.Buffered() > 0)
 }
 
-// readFirst reads the first piece before the head is delivered, so that both go
-// on together. If the piece takes its time, the watchdog has the head sent alone.
+// readFirst reads the first chunk of the body before the head is delivered, so that
+// both are sent together. If the chunk is late, the watchdog has the head sent
+// alone.
 func (x *exchange) readFirst() step {
 	x.headSent = make(chan struct{})
 	room := x.frames.room()
@@ -234,17 +228,18 @@ func (x *exchange) readFirst() step {
 	n, err := x.resp.Body.Read(room)
 	if x.watch.leave(region) {
 		x.writeHead()
-		return x.gotPiece(n, err)
+		return x.gotChunk(n, err)
 	}
 	<-x.headSent
 	x.frames.reserve(int64(n))
 	copy(x.frames.room(), room[:n])
-	return x.gotPiece(n, err)
+	return x.gotChunk(n, err)
 }
 
-// deliverHeadAlone sends a head alone that was waiting for a piece.
+// deliverHeadAlone sends the head while readFirst still waits for a chunk.
 func (x *exchange) deliverHeadAlone() step {
-	// The piece is being read behind the staged head, so the head moves.
+	// The chunk is being read into the place after the head's frame, so the head
+	// moves.
 	x.frames.buf = append(x.relay.buffers.get(int64(len(x.frames.buf)))[:0], x.frames.buf...)
 	return x.save(func(x *exchange) step {
 		x.writeHead()
@@ -257,7 +252,7 @@ func (x *exchange) deliverHeadAlone() step {
 
 func (x *exchange) writeHead() {
 	copyResponse(x.w.Header(), x.resp)
-	if x.leftWriting.Load() { // see part
+	if x.leftWriting.Load() { // see hijackEnd
 		x.w.Header()["Connection"] = []string{"close"}
 	}
 	x.w.WriteHeader(x.resp.StatusCode)
@@ -271,20 +266,20 @@ func (x *exchange) deliverHead() step {
 	return (*exchange).read
 }
 
-// read waits for the next piece of the answer.
+// read waits for the next chunk of the answer.
 func (x *exchange) read() step {
 	size := int64(0)
 	if x.route.plain != nil && x.resp.Body != http.NoBody {
-		x.frames.release() // no buffer waits for the piece
+		x.frames.release() // hold no buffer while waiting
 		size = x.route.plain.arrived()
 	}
 	x.frames.reserve(size)
 	n, err := x.resp.Body.Read(x.frames.room())
-	return x.gotPiece(n, err)
+	return x.gotChunk(n, err)
 }
 
-func (x *exchange) gotPiece(n int, err error) step {
-	x.piece, x.readErr = x.frames.appendBody(spool.FrameResponse, n), err
+func (x *exchange) gotChunk(n int, err error) step {
+	x.chunk, x.readErr = x.frames.appendBody(spool.FrameResponse, n), err
 	if err != nil {
 		x.end = x.outcome(err)
 		x.frames.appendMeta(spool.FrameEnd, x.end)
@@ -292,9 +287,9 @@ func (x *exchange) gotPiece(n int, err error) step {
 	return x.save((*exchange).deliver)
 }
 
-// deliver hands the piece on that was read last.
+// deliver sends the chunk that was read last.
 func (x *exchange) deliver() step {
-	if err := x.writePiece(); err != nil {
+	if err := x.writeChunk(); err != nil {
 		return x.clientGone()
 	}
 	switch x.readErr {
@@ -308,23 +303,23 @@ func (x *exchange) deliver() step {
 	return x.close()
 }
 
-func (x *exchange) writePiece() error {
-	if len(x.piece) == 0 {
+func (x *exchange) writeChunk() error {
+	if len(x.chunk) == 0 {
 		return nil
 	}
 	var conn *clientConn
-	if len(x.piece) >= gatherFrom {
+	if len(x.chunk) >= gatherFrom {
 		conn = clientOf(x.in)
 	}
 	conn.gather()
-	_, err := x.w.Write(x.piece)
+	_, err := x.w.Write(x.chunk)
 	if err == nil && (x.readErr != io.EOF || x.resp.ContentLength >= 0) {
-		err = x.flush() // else the server does, with the end of the chunks
+		err = x.flush() // else the server flushes, with the end of the answer
 	}
 	return errors.Join(err, conn.release())
 }
 
-// outcome says how an answer ended whose last read gave err.
+// outcome returns how an answer ended whose last read returned err.
 func (x *exchange) outcome(err error) *spool.Ending {
 	switch {
 	case err == io.EOF:
@@ -353,7 +348,7 @@ func (x *exchange) clientGone() step {
 func (x *exchange) close() step {
 	x.route.release(x, x.resp != nil && x.readErr == io.EOF)
 	if x.body.copier != nil && !x.abort {
-		_ = x.flush() // what the client sends may be waited for
+		_ = x.flush() // the copier may still wait for the client
 	}
 	if x.body.small == nil || x.resp != nil {
 		x.frames.release()
@@ -362,7 +357,7 @@ func (x *exchange) close() step {
 	return x.finish()
 }
 
-// fail answers for an upstream that did not.
+// fail answers in place of an upstream that did not.
 func (x *exchange) fail(err error) step {
 	err = x.route.reason(err)
 	if err == io.EOF {

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// hopHeaders belong to a connection and not to the message. Proxy-Authorization
-// and Proxy-Authenticate are not among them: this is no proxy that a client
-// would log in to.
+// hopHeaders belong to a connection and not to the message. Proxy-Authorization and
+// Proxy-Authenticate are not among them: clients do not log in to this proxy.
 var hopHeaders = map[string]bool{
 	"Connection":        true,
 	"Keep-Alive":        true,
@@ -19,7 +18,7 @@ var hopHeaders = map[string]bool{
 	"Upgrade":           true,
 }
 
-// connectionNames gives the further names that a Connection header lists.
+// connectionNames returns the further names that a Connection header lists.
 func connectionNames(h http.Header) []string {
 	var names []string
 	for _, v := range h["Connection"] {
@@ -33,7 +32,7 @@ func connectionNames(h http.Header) []string {
 	return names
 }
 
-// stripRequest makes the header of a request fit to be sent on, in place.
+// stripRequest removes from the header of a request what belongs to the connection.
 func stripRequest(h http.Header) {
 	trailers := false
 	for _, v := range h["Te"] {
@@ -53,8 +52,8 @@ func stripRequest(h http.Header) {
 	}
 }
 
-// copyResponse copies the header of an answer, so that the server adds nothing
-// to it and leaves nothing out.
+// copyResponse copies the header of an answer. It stops the server from adding or
+// dropping anything.
 func copyResponse(dst http.Header, resp *http.Response) {
 	for name, values := range resp.Header {
 		if !hopHeaders[name] {
@@ -70,7 +69,7 @@ func copyResponse(dst http.Header, resp *http.Response) {
 		}
 	}
 	if resp.StatusCode == http.StatusNotModified {
-		// The server drops these from a 304 unless it does not see them.
+		// The server drops these from a 304 unless their names are in lower case.
 		for _, name := range [...]string{"Content-Type", "Content-Length"} {
 			if v := dst[name]; v != nil {
 				delete(dst, name)
@@ -83,7 +82,7 @@ func copyResponse(dst http.Header, resp *http.Response) {
 	}
 }
 
-// copyTrailer gives the client the trailers that came after the body.
+// copyTrailer copies the trailers that came after the body.
 func copyTrailer(dst http.Header, resp *http.Response) {
 	for name, values := range resp.Trailer {
 		announced := false

@@ -5,9 +5,9 @@ import (
 	"net/http"
 )
 
-// hijackEnd ends the answer in place of the server, whose goroutine hangs in a write
-// to the spool or whose connection is spoiled: it takes the connection from the
-// server, writes what would have followed the last piece, and closes it.
+// hijackEnd ends the answer in place of the server, whose goroutine is stuck in a
+// write to the spool or whose connection cannot be used again. It takes the
+// connection from the server, writes what follows the last chunk, and closes it.
 func (x *exchange) hijackEnd() {
 	_ = x.flush()
 	conn, _, err := http.NewResponseController(x.w).Hijack()
@@ -22,7 +22,7 @@ func (x *exchange) hijackEnd() {
 	}
 }
 
-// chunked tells whether the server sends the answer in chunks.
+// chunked reports whether the server sends the answer in chunks.
 func (x *exchange) chunked() bool {
 	return x.resp != nil && x.w.Header()["Content-Length"] == nil && x.in.ProtoAtLeast(1, 1) && x.in.Method != http.MethodHead &&
 		x.resp.StatusCode != http.StatusNoContent && x.resp.StatusCode != http.StatusNotModified

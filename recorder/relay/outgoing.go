@@ -10,28 +10,27 @@ import (
 	"sync/atomic"
 )
 
-// outgoing is the request to the upstream. Plain HTTP/1.1 goes over a plainConn,
-// anything else by way of http.Transport.
+// outgoing is the request to the upstream. Plain HTTP/1.1 uses a plainConn,
+// anything else http.Transport.
 //
-// The transport sends a request again by itself when a connection that it had
-// kept turns out to be dead. That is right as long as nothing of the request
-// had been written, which neither side can tell from a first attempt; anything
-// more would be a retry that the agent did not ask for, so it is stopped.
-// (Over HTTP/2 the transport sends again only what the server says it has not
-// processed.)
+// The transport sends a request again by itself when a kept connection turns out to
+// be dead. That is right as long as nothing of the request was written: neither
+// side can tell it from a first attempt. Anything more would be a retry that the
+// agent did not ask for, and is stopped. (Over HTTP/2 the transport sends again
+// only what the server says it did not process.)
 type outgoing struct {
 	request      *http.Request
-	plain        *plainConn  // nil with the transport
+	plain        *plainConn  // nil if the transport is used
 	call         canceller   // stops the call
-	stopWatching func() bool // ends the watch for the client's hang-up
+	stopWatching func() bool // stops waiting for the client to hang up
 
 	mu     sync.Mutex
-	conn   *upstreamConn // of the attempt that runs
-	over   bool          // the head of the answer is there
+	conn   *upstreamConn // of the current attempt
+	over   bool          // the head of the answer has arrived
 	vetoed atomic.Bool
 }
 
-// prepare makes the request. It tells whether it goes over a plainConn.
+// prepare makes the request. It reports whether the request uses a plainConn.
 func (o *outgoing) prepare(x *exchange) bool {
 	in := x.in
 	plain := x.Upstream.plain && in.Header["Expect"] == nil
@@ -54,7 +53,7 @@ func (o *outgoing) prepare(x *exchange) bool {
 	return plain
 }
 
-// roundTrip sends the request by way of the transport.
+// roundTrip sends the request through the transport.
 func (o *outgoing) roundTrip(x *exchange) (*http.Response, error) {
 	resp, err := x.relay.transport.RoundTrip(o.request)
 	o.headIsThere()
@@ -83,8 +82,8 @@ func (o *outgoing) dial(x *exchange) (err error) {
 	return nil
 }
 
-// release is called when the exchange is over; whole says that its answer was
-// read to the end.
+// release is called when the exchange is over. whole says that the answer was read
+// to its end.
 func (o *outgoing) release(x *exchange, whole bool) {
 	o.call.with(func() {})
 	switch {
@@ -114,7 +113,7 @@ func (o *outgoing) gotConn(cancel func(), info httptrace.GotConnInfo) {
 	}
 }
 
-// reason is the error behind err.
+// reason returns the cause of err.
 func (o *outgoing) reason(err error) error {
 	if o.vetoed.Load() {
 		return errRetry
@@ -122,8 +121,8 @@ func (o *outgoing) reason(err error) error {
 	return err
 }
 
-// inform hands on a 1xx answer, but for the 100 that was asked for: the body is
-// read at that, and then the server sends one by itself.
+// inform forwards a 1xx answer. The exception is a 100 that the client asked for:
+// reading the body makes the server send one by itself.
 func (o *outgoing) inform(w http.ResponseWriter, code int, h textproto.MIMEHeader) error {
 	if code == http.StatusContinue && o.request.Header["Expect"] != nil {
 		return nil

@@ -16,14 +16,13 @@ import (
 )
 
 // plainPool keeps connections to upstreams that are called over plain HTTP/1.1:
-// model servers on this machine or next to it. A request on them is written and
-// its answer read by the exchange's own goroutine, with net/http's writer and
-// parser; http.Transport has two more goroutines for each connection, whose
-// hand-overs cost as much as everything else that a relay does. It serves TLS,
-// proxies and what else there is.
+// model servers on this machine or near it. The exchange's own goroutine writes the
+// request and reads the answer, with net/http's writer and parser. http.Transport
+// has two more goroutines for each connection, and handing over to them costs as
+// much as the rest of a relay. It serves TLS, proxies and everything else.
 //
-// A request is sent once. A kept connection that the upstream has closed is
-// noticed before anything is written to it.
+// A request is sent once. A kept connection that the upstream has closed is noticed
+// before anything is written to it.
 type plainPool struct {
 	dialer *dialer
 	now    func() time.Time
@@ -39,7 +38,7 @@ type plainPool struct {
 const (
 	plainIdle  = 60 * time.Second // how long a connection is kept
 	plainHead  = 10 << 20         // largest head of an answer
-	plainRead  = 16 << 10         // what has come in is handed on at once
+	plainRead  = 16 << 10         // the largest chunk of an answer
 	plainWrite = 8 << 10
 )
 
@@ -54,13 +53,13 @@ type plainConn struct {
 	limit headLimit
 	in    *bufio.Reader
 	pool  *plainPool
-	sent  atomic.Bool // the request has been written whole
+	sent  atomic.Bool // the whole request was written
 	cut   atomic.Bool
 	since time.Time
 }
 
-// headLimit bounds what may be read. An error stays: whoever has waited for what
-// comes next does not see it, whoever reads that does.
+// headLimit bounds what may be read. It keeps an error until the data before it was
+// read.
 type headLimit struct {
 	io.Reader
 	left int64
@@ -82,7 +81,7 @@ func (l *headLimit) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// dial makes a connection.
+// dial opens a connection.
 func (p *plainPool) dial(ctx context.Context, host string) (*plainConn, error) {
 	addr := host
 	if _, _, err := net.SplitHostPort(host); err != nil {
@@ -98,7 +97,7 @@ func (p *plainPool) dial(ctx context.Context, host string) (*plainConn, error) {
 	return c, nil
 }
 
-// idleConn gives a kept connection that the upstream has not closed, nil if there
+// idleConn returns a kept connection that the upstream has not closed, nil if there
 // is none.
 func (p *plainPool) idleConn(host string) *plainConn {
 	for c := p.last(host); c != nil; c = p.last(host) {
@@ -142,7 +141,7 @@ func (p *plainPool) put(c *plainConn, resp *http.Response) {
 	}
 }
 
-// sweep closes what has been idle for long.
+// sweep closes connections that were idle for long.
 func (p *plainPool) sweep() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -165,7 +164,8 @@ func (p *plainPool) sweep() {
 	}
 }
 
-// close closes the idle connections, and those in use when they are given back.
+// close closes the idle connections. Those in use are closed when they are put
+// back.
 func (p *plainPool) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -207,7 +207,7 @@ func (c *plainConn) write(r *http.Request) error {
 	return err
 }
 
-// read reads the head of the answer. inform is given those before it.
+// read reads the head of the answer and passes 1xx answers before it to inform.
 func (c *plainConn) read(r *http.Request, inform func(code int, h textproto.MIMEHeader) error) (*http.Response, error) {
 	for {
 		c.limit.left = plainHead
@@ -228,11 +228,11 @@ func (c *plainConn) read(r *http.Request, inform func(code int, h textproto.MIME
 	}
 }
 
-// arrived waits until more of the answer's body has come in, and tells how many
-// bytes there are now. Call it only while more must come.
+// arrived waits until more of the answer's body has arrived, and returns how many
+// bytes there are. Call it only while more must come.
 func (c *plainConn) arrived() int64 {
 	if c.in.Buffered() == 0 {
-		_, _ = c.in.Peek(1) // an error comes again as the body is read
+		_, _ = c.in.Peek(1) // an error is returned again when the body is read
 	}
 	return int64(c.in.Buffered())
 }

@@ -10,35 +10,35 @@ import (
 	"github.com/retake-debugger/retake/recorder/spool"
 )
 
-// requestBody brings the client's body to the upstream, in one of three ways:
-// there is none; it is small and comes in at once, is recorded together with
-// the head and goes on from memory; or it is pumped piece by piece.
+// requestBody brings the client's body to the upstream, in one of three ways. There
+// is none. Or it is small and arrives at once: then it is recorded together with
+// the head and sent from memory. Or a bodyCopier copies it chunk by chunk.
 type requestBody struct {
 	x      *exchange
-	small  *smallBody  // of a small body
-	copier *bodyCopier // of a pumped one
+	small  *smallBody  // nil if the body is not small
+	copier *bodyCopier // nil unless it copies the body
 	gone   atomic.Bool // the client broke off its request
 
 	mu      sync.Mutex
-	got     int  // bytes of a small body that have come in
-	isSplit bool // what there was of it has gone on, the rest is pumped
+	got     int  // bytes of a small body that have arrived
+	isSplit bool // the first part was sent, the rest is copied
 }
 
-// smallBodyBudget bounds the memory for small bodies of all exchanges together,
-// stagedHead the head that a small body is staged behind.
+// smallBodyBudget bounds the memory of all small bodies together. headRoom is the
+// room that a buffer has for frames before a small body.
 const (
 	smallBodyBudget = 32 << 20
 	headRoom        = 16 << 10
 )
 
-// choose picks the way.
+// choose decides how the body travels.
 func (b *requestBody) choose() step {
 	x, r := b.x, b.x.in
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		x.frames.appendMeta(spool.FrameRequestEnd, &spool.Ending{})
 		return x.save((*exchange).send)
 	}
-	waits := r.Header["Expect"] != nil // for the upstream's word
+	waits := r.Header["Expect"] != nil // for the upstream's 100
 	if n := r.ContentLength; n > 0 && n <= largeBytes-headRoom && len(x.frames.buf) < headRoom-2*endReserve && !waits {
 		if x.relay.smallBytes.Add(n) <= smallBodyBudget {
 			return b.collect(n)
@@ -55,8 +55,8 @@ func (b *requestBody) choose() step {
 	})
 }
 
-// collect reads a small body whole. If it takes its time, the watchdog sends on
-// what there is (sendPart), and this goroutine pumps the rest.
+// collect reads a small body whole. If that takes time, the watchdog has the part
+// that arrived sent on (sendPart), and this goroutine copies the rest.
 func (b *requestBody) collect(size int64) step {
 	x := b.x
 	x.frames.reserve(size)
@@ -86,8 +86,8 @@ func (b *requestBody) collect(size int64) step {
 	return x.save((*exchange).send)
 }
 
-// keep counts n more bytes of a small body. It says false if they belong to
-// the pump already.
+// keep counts n more bytes of a small body. It returns false if they belong to the
+// copier.
 func (b *requestBody) keep(n int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -97,14 +97,14 @@ func (b *requestBody) keep(n int) bool {
 	return !b.isSplit
 }
 
-// split makes the pump for the rest of a small body. The goroutine that has
-// collected so far runs it.
+// split makes the copier for the rest of a small body. The goroutine that collected
+// the first part runs it.
 func (b *requestBody) split() *bodyCopier {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.isSplit {
 		b.isSplit = true
-		b.small.leaked.Store(true) // by this goroutine and by the transport
+		b.small.leaked.Store(true) // this goroutine and the transport may still use it
 		b.copier = newBodyCopier(b)
 		b.copier.headSaved = make(chan struct{})
 		b.copier.state.Store(copierRuns)
@@ -113,12 +113,12 @@ func (b *requestBody) split() *bodyCopier {
 	return b.copier
 }
 
-// sendPart sends the head and what has come in of a small body. It moves to a
-// buffer of its own: the rest is being read right behind it, where the end of
-// its frame would lie. The pump waits until it is saved, for the order's sake.
+// sendPart sends the head and the part of a small body that arrived. Both move to
+// another buffer, since the rest is being read into the place after them, where
+// their frame would end. The copier waits until they are saved, to keep the order.
 func (x *exchange) sendPart() step {
 	p := x.body.split()
-	head, part := x.frames.buf, x.frames.room()[:x.body.got] // got stays from here on
+	head, part := x.frames.buf, x.frames.room()[:x.body.got] // got does not change any more
 	x.frames.buf = nil
 	x.frames.reserve(int64(len(head) + len(part)))
 	x.frames.buf = append(x.frames.buf, head...)
@@ -130,7 +130,7 @@ func (x *exchange) sendPart() step {
 	})
 }
 
-// attach gives the body to the request to the upstream.
+// attach sets the body of the request to the upstream.
 func (b *requestBody) attach(out *http.Request) {
 	switch {
 	case b.copier != nil:
@@ -143,9 +143,9 @@ func (b *requestBody) attach(out *http.Request) {
 	}
 }
 
-// finish sees to it that nobody reads the client's body any more. patient says
-// that the client has its answer already and may take its time. It tells whether
-// the client's connection is spoiled by it.
+// finish ensures that nothing reads the client's body any more. patient says that
+// the client has its answer and may take its time. It reports whether the client's
+// connection cannot be used again.
 func (b *requestBody) finish(patient bool) (spoiled bool) {
 	if b.copier != nil {
 		spoiled = b.copier.finish(patient)
@@ -156,15 +156,15 @@ func (b *requestBody) finish(patient bool) (spoiled bool) {
 	return spoiled
 }
 
-// smallBody is a small body in memory. Its buffer goes back to the pool when
-// neither the relay nor the transport needs it.
+// smallBody is a small body in memory. Its buffer returns to the pool when neither
+// the exchange nor the transport needs it.
 type smallBody struct {
 	relay  *Relay
 	buf    []byte
 	size   int64
 	body   []byte
 	refs   atomic.Int32
-	leaked atomic.Bool // somebody else has the buffer for good
+	leaked atomic.Bool // a stuck goroutine has the buffer: it does not return to the pool
 }
 
 func newSmallBody(r *Relay, buf []byte, size int64) *smallBody {
@@ -173,21 +173,21 @@ func newSmallBody(r *Relay, buf []byte, size int64) *smallBody {
 	return f
 }
 
-// open gives the body to the transport, which must say wrote when it is done.
-// The transport writes bytes.Reader and head at once, and nothing of its own.
+// open returns the body for the transport, which calls unref when it has written
+// it. The transport writes a bytes.Reader in one write with the head.
 func (f *smallBody) open() io.ReadCloser {
 	f.refs.Add(1)
 	return io.NopCloser(bytes.NewReader(f.body))
 }
 
-// unref says that the transport needs the body no more.
+// unref counts one user less.
 func (f *smallBody) unref() {
 	if f != nil && f.refs.Add(-1) == 0 && !f.leaked.Load() {
 		f.relay.buffers.put(f.buf)
 	}
 }
 
-// done says that the relay needs the body no more.
+// done says that the exchange does not need the body any more.
 func (f *smallBody) done() {
 	f.relay.smallBytes.Add(-f.size)
 	f.unref()

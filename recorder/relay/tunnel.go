@@ -26,8 +26,8 @@ func Upgrade(h http.Header) string {
 	return ""
 }
 
-// tunnel is an exchange that leaves HTTP: after the upstream's 101 bytes go
-// both ways as they come. They are recorded as the two bodies.
+// tunnel is an exchange that leaves HTTP: after the upstream's 101, bytes pass both
+// ways as they come. They are recorded as the two bodies.
 type tunnel struct {
 	relay   *Relay
 	name    string       // of the upstream
@@ -134,7 +134,7 @@ func (t *tunnel) join(w http.ResponseWriter, resp *http.Response) {
 // clientError is a failure on the client's side of a tunnel.
 type clientError struct{ error }
 
-// copy moves bytes as they come, recording each piece before it is handed on.
+// copy copies bytes as they come and records them before it passes them on.
 func (t *tunnel) copy(dst io.Writer, src io.Reader, kind byte) (int64, error) {
 	buf := t.relay.buffers.get(mediumBytes)
 	defer t.relay.buffers.put(buf)
@@ -177,7 +177,7 @@ func (t *tunnel) end(err error) {
 	}
 }
 
-// flushWriter hands each piece on at once.
+// flushWriter flushes after each write.
 type flushWriter struct {
 	http.ResponseWriter
 	c *http.ResponseController

@@ -6,35 +6,35 @@ import (
 	"time"
 )
 
-// A watch guards the calls of one goroutine that may block: a write to a
-// stalled disk cannot be aborted, but somebody else can go on. The goroutine
-// enters a region, blocks or not, and leaves it; leave says false if the
-// watchdog has meanwhile started taken in its place. Exactly one of the two
-// goes on. A region costs two atomic operations and no clock.
+// A watch guards the calls of one goroutine that may block: a write to a stalled
+// disk cannot be aborted, but another goroutine can go on. The goroutine enters a
+// region and leaves it. If it is too long inside, the watchdog starts takeOver in
+// its place, and leave returns false. Exactly one of the two goes on. A region
+// costs two atomic operations and no clock.
 type watch struct {
 	seq      atomic.Uint32 // odd inside a region
 	limit    atomic.Int32  // ticks that a region may last
 	takeOver func()
 	stall    int32 // the watchdog's: ticks that a write may take
 
-	seen  uint32 // the watchdog's: seq at its last look, and for how many looks
+	seen  uint32 // the watchdog's: seq at its last look, and for how many ticks it has been that
 	ticks int32
 	index int // index in the watchdog's list
 }
 
-// enter begins a region that may last for that many ticks, and gives the word to
-// leave it with. Whoever goes on in place of its goroutine may enter the next.
+// enter begins a region that may last for limit ticks, and returns what leave
+// needs. After a takeover the other goroutine may enter the next region.
 func (w *watch) enter(limit int32) uint32 {
 	w.limit.Store(limit)
 	return w.seq.Add(1)
 }
 
-// leave ends the region. It says false if somebody else goes on.
+// leave ends the region. It returns false if another goroutine took over.
 func (w *watch) leave(region uint32) bool {
 	return w.seq.CompareAndSwap(region, region+1)
 }
 
-// watchdog looks at all watches every tick while there are any.
+// watchdog looks at all watches at each tick, while there are any.
 type watchdog struct {
 	tick  time.Duration
 	stall int32 // ticks that a write to the spool may take
@@ -45,8 +45,8 @@ type watchdog struct {
 }
 
 const (
-	holdTicks = 1   // how long a small body is waited for before its head goes on alone
-	restTicks = 100 // after so many ticks with nothing to watch the goroutine ends
+	holdTicks = 1   // how long a head waits for a small body or for the first chunk
+	restTicks = 100 // the goroutine ends after so many ticks without a watch
 )
 
 func newWatchdog(stall time.Duration) *watchdog {
@@ -106,8 +106,8 @@ func (d *watchdog) run() {
 	}
 }
 
-// look counts looks, not time, and of these only what came at its time: a
-// process that was stopped, or that gets no processor, has not stalled.
+// look counts ticks and not time, and only those that came on time: a process that
+// was stopped, or that gets no processor, has not stalled.
 func (w *watch) look(late bool) {
 	s := w.seq.Load()
 	if s != w.seen || s&1 == 0 {

@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// Whoever was replaced finds out even if its replacement is inside a region of
+// A replaced goroutine finds out even if its replacement is inside a region of
 // its own by then.
 func TestWatch_ReplacedOnceAndForAll(t *testing.T) {
 	d := newWatchdog(5 * time.Millisecond)
-	taken := make(chan bool)
+	replaced := make(chan bool)
 	w := &watch{}
-	w.takeOver = func() { close(taken) }
+	w.takeOver = func() { close(replaced) }
 	d.add(w)
 	defer d.remove(w)
 	first := w.enter(1)
-	<-taken
-	w.takeOver = func() { t.Error("taken twice") }
+	<-replaced
+	w.takeOver = func() { t.Error("replaced twice") }
 	second := w.enter(1 << 30)
 	if w.leave(first) {
 		t.Error("the replaced one may go on")

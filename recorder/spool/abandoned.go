@@ -9,24 +9,24 @@ import (
 	"strings"
 )
 
-// Waiting is what lies in a spool: folders of processes that run, and what
-// others have left behind.
+// Waiting is what a spool holds: folders of running processes, and what dead
+// processes left.
 type Waiting struct {
-	Running   int // folders that are held
-	Folders   int // folders that nobody holds and that exchanges wait in
-	Exchanges int // about how many that are, or countedMost
+	Running   int // folders of running processes
+	Folders   int // other folders in which exchanges wait
+	Exchanges int // about how many exchanges that are, at most maxCounted
 	Damaged   int // places in these folders that cannot be read
 }
 
-// OrMore tells whether Exchanges is only where the counting stopped.
+// OrMore reports whether counting stopped at Exchanges.
 func (w Waiting) OrMore() bool { return w.Exchanges >= maxCounted }
 
 // maxCounted is where Abandoned stops counting.
 const maxCounted = 10_000
 
-// Abandoned looks what waits in the spool dir, without waiting for anybody or
-// holding a lock. A spool that is not there is an empty one. Leftovers takes in
-// what it finds.
+// Abandoned returns what waits in the spool dir. It takes no lock and does not wait
+// for other processes. A missing spool is an empty one. Leftovers reads what
+// Abandoned finds.
 func Abandoned(dir string) (Waiting, error) {
 	var w Waiting
 	names, err := os.ReadDir(dir)
@@ -54,7 +54,7 @@ func (w *Waiting) add(path string) error {
 		w.Running++
 		return nil
 	}
-	if errors.Is(err, fs.ErrNotExist) { // taken in meanwhile
+	if errors.Is(err, fs.ErrNotExist) { // removed meanwhile
 		return nil
 	}
 	if err != nil {
@@ -81,17 +81,17 @@ func (w *Waiting) add(path string) error {
 	return nil
 }
 
-// countExchanges counts the exchanges in a lane that are not released, up to most, and
-// the damaged places before the last of its frames.
+// countExchanges counts the exchanges in a spool file that are not released, up to
+// most, and the damaged places before its last frame.
 func countExchanges(path string, most int) (found, damaged int, err error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return 0, 0, fmt.Errorf("open lane: %w", err)
+		return 0, 0, fmt.Errorf("open spool file: %w", err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return 0, 0, fmt.Errorf("open lane: %w", err)
+		return 0, 0, fmt.Errorf("open spool file: %w", err)
 	}
 	w := frameReader{span: span{file: file, end: info.Size(), blocks: &blockPool{}}}
 	ok, places, err := w.first()

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// File is what a lane needs of a file.
+// File is what the spool needs of a file.
 type File interface {
 	io.ReaderAt
 	io.WriterAt
@@ -19,13 +19,13 @@ func createFile(path string) (File, error) {
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// spoolFile is a file that exchanges are written to one after the other. Its fields
-// belong to the spool's mutex, but made to whoever is writing an exchange; file and
-// path do not change once an exchange has been written.
+// spoolFile is a file that exchanges are written to one after the other. The
+// spool's mutex guards its fields, except extent, which belongs to the recording
+// that writes. file and path do not change once an exchange was written.
 type spoolFile struct {
 	file   File // nil until the first write
 	path   string
-	extent int64 // how much of the file has been written, be it with zeros
+	extent int64 // how much of the file was written, zeros included
 	epoch  uint64
 	size   int64 // of the file
 	end    int64 // where the next exchange goes
@@ -34,13 +34,13 @@ type spoolFile struct {
 	listed bool  // in the spool's free list
 }
 
-// growBytes is how much the file of a lane grows by at once. Small writes into
-// what is there take half of what they take at its end, and the kernel keeps the
-// pages of one write together.
+// growBytes is how much a file grows by at once. Small writes into existing space
+// take half as long as those at the end, and the kernel keeps the pages of one
+// write together.
 const growBytes = 32 << 10
 
 // write writes part of an exchange. The file grows in large steps up to the size
-// that it may keep. If that fails, writing tells why.
+// that it may keep. If growing fails, the write returns the error.
 func (s *Spool) write(l *spoolFile, b []byte, at int64) error {
 	end := at + int64(len(b))
 	if grown := min((end/growBytes+1)*growBytes, s.opts.FileBytes); end > l.extent && end < grown && len(b) < growBytes {
@@ -55,22 +55,22 @@ func (s *Spool) write(l *spoolFile, b []byte, at int64) error {
 	return err
 }
 
-// rewind makes the lane start anew: what it holds is no longer needed.
+// rewind makes the file start anew: what it holds is no longer needed.
 func (l *spoolFile) rewind() {
 	l.end = 0
 	l.epoch = rand.Uint64()
 }
 
-// The spool keeps this much space for reuse; what a flood needed beyond is
-// given back to the disk.
+// The spool keeps this much space for reuse. What a burst needed beyond it is
+// returned to the disk.
 const (
 	keepFiles = 256
 	keepBytes = 256 << 20
 )
 
-// acquire gives a lane for the next exchange: a drained one if there is one, for
-// writing over old pages costs half of writing new ones. It touches no disk:
-// the file of a new lane is made by its first write.
+// acquire returns a file for the next exchange. It prefers a drained one, since
+// writing over old pages costs half as much as writing new ones. It does not touch
+// the disk: the first write creates a new file.
 func (s *Spool) acquire() *spoolFile {
 	pick := -1
 	for i := len(s.free) - 1; i >= 0; i-- {
@@ -94,14 +94,14 @@ func (s *Spool) acquire() *spoolFile {
 	return l
 }
 
-// fileLimit grows with the backlog, so that a long one does not need more
-// files than a process may open.
+// fileLimit grows with the backlog, so that a long backlog does not need more files
+// than a process may open.
 func (s *Spool) fileLimit() int64 {
 	return max(s.opts.FileBytes, s.stats.BacklogBytes/64)
 }
 
-// open makes the lane's file if it has none, or if it is to be written from its
-// start and the folder is gone. It may block, so the spool's mutex must not be held.
+// open creates the file if there is none, or if it is to be written from its start
+// and the folder is gone. It may block, so the spool's mutex must not be held.
 func (s *Spool) open(l *spoolFile, fresh bool) error {
 	if l.file != nil && !(fresh && s.folderGone()) {
 		return nil
@@ -126,7 +126,7 @@ func (s *Spool) open(l *spoolFile, fresh bool) error {
 	return nil
 }
 
-// giveBack takes back a lane whose exchange has ended at end.
+// giveBack takes a file back whose exchange ended at end.
 func (s *Spool) giveBack(l *spoolFile, end int64) {
 	l.busy = false
 	l.end = end
@@ -137,7 +137,7 @@ func (s *Spool) giveBack(l *spoolFile, end int64) {
 	s.settle(l)
 }
 
-// settle sorts a lane that is not busy into the free list, or has it trimmed.
+// settle puts a file that is not busy on the free list, or has it trimmed.
 func (s *Spool) settle(l *spoolFile) {
 	if l.busy {
 		return
@@ -171,7 +171,7 @@ func (s *Spool) unlist(l *spoolFile) {
 	l.listed = false
 }
 
-// keep is the size up to which a drained lane may stay.
+// keep is the size up to which a drained file may stay.
 func (s *Spool) keep() int64 {
 	if s.stats.Bytes > keepBytes {
 		return 0
@@ -179,8 +179,8 @@ func (s *Spool) keep() int64 {
 	return s.opts.FileBytes
 }
 
-// trim gives the space of a drained lane back to the disk. It may block and
-// holds no lock meanwhile.
+// trim returns the space of a drained file to the disk. It may block and holds no
+// lock meanwhile.
 func (s *Spool) trim(l *spoolFile, remove bool) {
 	size := int64(0)
 	if remove {

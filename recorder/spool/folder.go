@@ -12,25 +12,26 @@ import (
 	"github.com/google/uuid"
 )
 
-// The names in a spool: a folder per process, lanes in it. A folder that is
-// being made has another prefix until it is locked.
+// The names in a spool: one folder for each process, with files in it. A folder has
+// another prefix until it is locked.
 const (
 	folderPrefix = "live-"
 	makingPrefix = "new-"
 	filePrefix   = "lane-"
 )
 
-// errLocked says that another process holds a folder.
-var errLocked = errors.New("held by another process")
+// errLocked says that another process has locked a folder.
+var errLocked = errors.New("locked by another process")
 
-// folder is a locked folder of lanes. The lock is on the open folder itself,
+// folder is a locked folder of spool files. The lock is on the open folder itself,
 // and the kernel drops it however the process ends.
 type folder struct {
 	path string
 	lock *os.File
 }
 
-// makeFolder makes and locks a folder in dir. Nobody sees it before it is locked.
+// makeFolder makes and locks a folder in dir. Other processes do not see it before
+// it is locked.
 func makeFolder(dir string) (*folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make spool: %w", err)
@@ -57,7 +58,7 @@ func makeFolder(dir string) (*folder, error) {
 	return f, nil
 }
 
-// lockFolder locks a folder. errHeld if another process has.
+// lockFolder locks a folder. It returns errLocked if another process has.
 func lockFolder(path string) (*folder, error) {
 	d, err := os.Open(path)
 	if err != nil {
@@ -70,14 +71,14 @@ func lockFolder(path string) (*folder, error) {
 	return &folder{path: path, lock: d}, nil
 }
 
-// gone tells whether the folder was removed or replaced.
+// gone reports whether the folder was removed or replaced.
 func (f *folder) gone() bool {
 	now, err := os.Stat(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true
 	}
-	held, err2 := f.lock.Stat()
-	return err == nil && err2 == nil && !os.SameFile(now, held)
+	locked, err2 := f.lock.Stat()
+	return err == nil && err2 == nil && !os.SameFile(now, locked)
 }
 
 // remove deletes the folder and unlocks it.
@@ -89,7 +90,7 @@ func (f *folder) remove() error {
 	}
 	for _, name := range names {
 		if err := os.Remove(name); err != nil {
-			return fmt.Errorf("remove lane: %w", err)
+			return fmt.Errorf("remove spool file: %w", err)
 		}
 	}
 	if err := os.Remove(f.path); err != nil {
@@ -98,7 +99,7 @@ func (f *folder) remove() error {
 	return nil
 }
 
-// files gives the paths of the lanes in it.
+// files returns the paths of the files in it.
 func (f *folder) files() ([]string, error) {
 	entries, err := os.ReadDir(f.path)
 	if err != nil {
@@ -113,8 +114,8 @@ func (f *folder) files() ([]string, error) {
 	return paths, nil
 }
 
-// newFilePath names a new lane in a folder that is there, making another if
-// somebody removed ours.
+// newFilePath returns the path of a new file. If the folder was removed, it makes
+// another one.
 func (s *Spool) newFilePath() (string, error) {
 	s.folderMu.Lock()
 	defer s.folderMu.Unlock()
@@ -132,7 +133,7 @@ func (s *Spool) newFilePath() (string, error) {
 	return filepath.Join(s.folder.path, fmt.Sprintf("%s%06d", filePrefix, s.filesMade)), nil
 }
 
-// folderGone looks, once a second, whether the folder is still there.
+// folderGone reports whether the folder was removed. It looks once a second.
 func (s *Spool) folderGone() bool {
 	now := s.opts.Now().UnixNano()
 	last := s.folderChecked.Load()

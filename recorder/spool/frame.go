@@ -6,31 +6,31 @@ import (
 	"time"
 )
 
-// The kinds of frames that make up an exchange in a lane. It starts with one
-// frameBegin; of several frameEnd the last counts.
+// The kinds of frames. An exchange starts with one FrameBegin; of several FrameEnd
+// the last counts.
 const (
 	FrameBegin      = 'B' // what is known before any byte is relayed
 	FrameRequest    = 'q' // request body bytes
-	FrameRequestEnd = 'Q' // the request body is through; its trailers
+	FrameRequestEnd = 'Q' // the request body has ended; its trailers
 	FrameHead       = 'H' // status and header of the response
-	FrameResponse   = 'p' // response body bytes, as one piece arrived
+	FrameResponse   = 'p' // response body bytes that arrived together
 	FrameEnd        = 'E' // outcome, error, trailers
 	HeaderBytes     = 32
-	frameMark       = 5 // where in a frameBegin the released mark is
+	frameMark       = 5 // where the mark of a released record is in its FrameBegin
 )
 
-// frame is a header of a frame in a lane:
+// frame is the header of a frame:
 //
 //	0 magic  4 kind  5 mark  6 zero  8 epoch  16 at (ns)  24 length  28 CRC32C
 //
-// The CRC covers header and payload, but not the mark, which is set later. The
-// epoch is a random number that changes whenever a lane is written anew from
-// its start, so that nothing behind the last frame is taken for one, not even
-// what a hostile body has put there.
+// The CRC covers header and payload but not the mark, which is set later. The epoch
+// is a random number that changes whenever a file is written anew from its start.
+// So nothing after the last frame is read as a frame, not even what a hostile body
+// contains.
 //
-// The CRC of a large payload would cost more than writing it. It is left out,
-// and the epoch follows the payload instead: a kernel that is stopped within a
-// write has written its beginning, so that a frame whose end is there is whole.
+// The CRC of a large payload would cost more than writing it. Instead the epoch
+// follows the payload: a kernel that is stopped within a write has written its
+// beginning, so a frame whose end is there is whole.
 type frame struct {
 	kind   byte
 	marked bool
@@ -45,13 +45,13 @@ var (
 	castagnoli = crc32.MakeTable(crc32.Castagnoli)
 )
 
-// largePayload is the size from which on a payload has no CRC but a tail.
+// largePayload is the size from which a payload has no CRC but a tail.
 const (
 	largePayload = 4 << 10
 	tailBytes    = 8
 )
 
-// tailOf is the size of what follows a payload.
+// tailOf returns the size of what follows a payload.
 func tailOf(payload int64) int64 {
 	if payload >= largePayload {
 		return tailBytes
@@ -59,8 +59,8 @@ func tailOf(payload int64) int64 {
 	return 0
 }
 
-// sealFrame makes a frame of what lies in b from start on: room for the header
-// and the payload.
+// sealFrame makes a frame of b[start:], which has room for the header and then the
+// payload.
 func sealFrame(b []byte, start int, kind byte, epoch uint64, at time.Duration) []byte {
 	f := b[start:]
 	length := len(f) - HeaderBytes
@@ -80,7 +80,7 @@ func sealFrame(b []byte, start int, kind byte, epoch uint64, at time.Duration) [
 	return b
 }
 
-// parseFrame reads a header. It is not to be believed before its CRC is checked.
+// parseFrame reads a header. Its CRC must be checked before it is used.
 func parseFrame(b []byte) (f frame, ok bool) {
 	if len(b) < HeaderBytes || [4]byte(b) != frameMagic {
 		return f, false
@@ -94,7 +94,7 @@ func parseFrame(b []byte) (f frame, ok bool) {
 	return f, true
 }
 
-// headerSum is the CRC of the header alone, to be continued over the payload.
+// headerSum returns the CRC of the header, to be continued over the payload.
 func headerSum(b []byte) uint32 {
 	sum := crc32.Update(0, castagnoli, b[:frameMark])
 	return crc32.Update(sum, castagnoli, b[frameMark+1:28])

@@ -25,40 +25,40 @@ func appendFrame(b []byte, kind byte, epoch uint64, at time.Duration, payload []
 	return sealFrame(b, start, kind, epoch, at)
 }
 
-// laneOf makes the bytes of a lane with two exchanges, the second one cut.
-func laneOf(t testing.TB) []byte {
+// twoExchanges makes the bytes of a file with two exchanges, the second one cut.
+func twoExchanges(t testing.TB) []byte {
 	t.Helper()
 	b := &Begin{ID: "id", Label: "l", Upstream: "u", Method: "POST", URL: "http://h/p", Header: map[string][]string{"A": {"1", "2"}}}
 	h := &Head{Status: 200, Header: map[string][]string{"B": {"3"}}}
 	e := &Ending{Outcome: transcript.OK, Error: &transcript.Error{Type: "t"}, Trailer: map[string][]string{"C": {"4"}}}
 	const epoch = 77
-	var lane []byte
+	var file []byte
 	for i := range 2 {
 		b.StartedAt = time.Unix(int64(i), 2)
-		lane = appendFrame(lane, FrameBegin, epoch, 0, b.Append(nil, testRedactor))
-		lane = appendFrame(lane, FrameRequest, epoch, 1, []byte("request"))
-		lane = appendFrame(lane, FrameRequestEnd, epoch, 1, (&Ending{}).Append(nil, testRedactor))
-		lane = appendFrame(lane, FrameHead, epoch, 2, h.Append(nil, testRedactor))
-		lane = appendFrame(lane, FrameResponse, epoch, 3, []byte("one"))
-		lane = appendFrame(lane, FrameResponse, epoch, 4, bytes.Repeat([]byte("2"), largePayload))
+		file = appendFrame(file, FrameBegin, epoch, 0, b.Append(nil, testRedactor))
+		file = appendFrame(file, FrameRequest, epoch, 1, []byte("request"))
+		file = appendFrame(file, FrameRequestEnd, epoch, 1, (&Ending{}).Append(nil, testRedactor))
+		file = appendFrame(file, FrameHead, epoch, 2, h.Append(nil, testRedactor))
+		file = appendFrame(file, FrameResponse, epoch, 3, []byte("one"))
+		file = appendFrame(file, FrameResponse, epoch, 4, bytes.Repeat([]byte("2"), largePayload))
 		if i == 0 {
-			lane = appendFrame(lane, FrameEnd, epoch, 5, e.Append(nil, testRedactor))
+			file = appendFrame(file, FrameEnd, epoch, 5, e.Append(nil, testRedactor))
 		}
 	}
-	return lane
+	return file
 }
 
-// memory is a lane that is no file.
+// memory is a file in memory.
 type memory struct{ *bytes.Reader }
 
 func (memory) WriteAt(p []byte, off int64) (int, error) { return len(p), nil }
 func (memory) Truncate(int64) error                     { return nil }
 func (memory) Close() error                             { return nil }
 
-// leftovers gives what is found in a lane of a dead process.
-func leftovers(t testing.TB, lane []byte) []*Record {
+// leftovers returns what is found in a file of a dead process.
+func leftovers(t testing.TB, file []byte) []*Record {
 	t.Helper()
-	found, err := scanFile(memory{bytes.NewReader(lane)}, int64(len(lane)), &blockPool{})
+	found, err := scanFile(memory{bytes.NewReader(file)}, int64(len(file)), &blockPool{})
 	if err != nil && !errors.Is(err, ErrDamaged) {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func leftovers(t testing.TB, lane []byte) []*Record {
 				t.Fatal(err)
 			}
 			if n, err := io.Copy(io.Discard, rc); err != nil || n != b.Size() {
-				t.Errorf("body of %d bytes gives %d: %v", b.Size(), n, err)
+				t.Errorf("body of %d bytes yields %d: %v", b.Size(), n, err)
 			}
 			rc.Close()
 		}
@@ -84,7 +84,7 @@ func leftovers(t testing.TB, lane []byte) []*Record {
 }
 
 func TestScanLane_FindsWholeAndCutExchanges(t *testing.T) {
-	all := leftovers(t, laneOf(t))
+	all := leftovers(t, twoExchanges(t))
 	if len(all) != 2 {
 		t.Fatal(len(all))
 	}
@@ -100,18 +100,18 @@ func TestScanLane_FindsWholeAndCutExchanges(t *testing.T) {
 	}
 }
 
-// Whatever is cut off or changed in a lane, what is before it is found and
+// Whatever is cut off or changed in a file, what is before it is found and
 // nothing that is not there.
 func TestScanLane_SurvivesDamage(t *testing.T) {
-	lane := laneOf(t)
-	for n := 0; n < len(lane); n += 1 + n%7 {
-		for _, r := range leftovers(t, lane[:n]) {
+	file := twoExchanges(t)
+	for n := 0; n < len(file); n += 1 + n%7 {
+		for _, r := range leftovers(t, file[:n]) {
 			if r.ID != "id" || r.Response.Size() > 3+largePayload {
 				t.Errorf("cut at %d: %+v", n, r.Capture)
 			}
 		}
 		if n%3 == 0 {
-			damaged := bytes.Clone(lane)
+			damaged := bytes.Clone(file)
 			damaged[n] ^= 0x40
 			if got := len(leftovers(t, damaged)); got > 2 {
 				t.Errorf("damaged at %d: %d records", n, got)
@@ -122,44 +122,44 @@ func TestScanLane_SurvivesDamage(t *testing.T) {
 
 // A stale tail of an earlier epoch, even one that a body has put there, is not read.
 func TestScanLane_IgnoresOtherEpochs(t *testing.T) {
-	old := laneOf(t)
+	old := twoExchanges(t)
 	b := &Begin{ID: "new"}
-	lane := appendFrame(nil, FrameBegin, 78, 0, b.Append(nil, testRedactor))
-	all := leftovers(t, append(lane, old...))
+	file := appendFrame(nil, FrameBegin, 78, 0, b.Append(nil, testRedactor))
+	all := leftovers(t, append(file, old...))
 	if len(all) != 1 || all[0].ID != "new" {
 		t.Errorf("%d records", len(all))
 	}
 }
 
-func FuzzLane(f *testing.F) {
-	lane := laneOf(f)
-	f.Add(lane)
-	f.Add(lane[:len(lane)/2])
-	huge := bytes.Clone(lane)
+func FuzzScanFile(f *testing.F) {
+	file := twoExchanges(f)
+	f.Add(file)
+	f.Add(file[:len(file)/2])
+	huge := bytes.Clone(file)
 	huge[24], huge[27] = 0xff, 0xff
 	f.Add(huge)
 	f.Add([]byte("Rtk1"))
-	f.Fuzz(func(t *testing.T, lane []byte) {
+	f.Fuzz(func(t *testing.T, file []byte) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		leftovers(t, lane)
+		leftovers(t, file)
 		runtime.ReadMemStats(&after)
-		if got := after.TotalAlloc - before.TotalAlloc; got > uint64(1<<20+100*len(lane)) {
-			t.Errorf("a lane of %d bytes took %d bytes of memory", len(lane), got)
+		if got := after.TotalAlloc - before.TotalAlloc; got > uint64(1<<20+100*len(file)) {
+			t.Errorf("a file of %d bytes took %d bytes of memory", len(file), got)
 		}
 	})
 }
 
-// FuzzMeta gives payloads whose frames are right, so that the fuzzer gets past the CRC.
+// FuzzMeta puts payloads into valid frames, so that the fuzzer gets past the CRC.
 func FuzzMeta(f *testing.F) {
 	f.Add((&Begin{ID: "i", Header: map[string][]string{"A": {"b", "c"}}}).Append(nil, testRedactor))
 	f.Add((&Head{Status: 9, Header: map[string][]string{"A": {}}}).Append(nil, testRedactor))
 	f.Add((&Ending{Outcome: "ok"}).Append(nil, testRedactor))
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		first := (&Begin{ID: "i"}).Append(nil, testRedactor)
-		lane := appendFrame(nil, FrameBegin, 1, 0, first)
+		file := appendFrame(nil, FrameBegin, 1, 0, first)
 		for _, kind := range []byte{FrameRequestEnd, FrameHead, FrameEnd, FrameBegin} {
-			leftovers(t, appendFrame(bytes.Clone(lane), kind, 1, 0, payload))
+			leftovers(t, appendFrame(bytes.Clone(file), kind, 1, 0, payload))
 		}
 		var b Begin
 		if b.parse(payload) == nil {
@@ -188,7 +188,7 @@ func TestSpool_RandomInterleavings(t *testing.T) {
 	}
 	var flying []*open
 	ended := map[string]*open{}
-	var held []*Record
+	var waiting []*Record
 	next := 0
 	for range 20000 {
 		switch k := rnd.Intn(10); {
@@ -211,7 +211,7 @@ func TestSpool_RandomInterleavings(t *testing.T) {
 			o.c.Write(o.c.AppendMeta(nil, FrameEnd, &Ending{Outcome: transcript.OK}))
 			o.c.Close(&Ending{Outcome: transcript.OK})
 			ended[o.id] = o
-		case k < 9 && len(ended) > len(held):
+		case k < 9 && len(ended) > len(waiting):
 			r, err := s.Next(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -227,12 +227,12 @@ func TestSpool_RandomInterleavings(t *testing.T) {
 					t.Fatalf("%s: %d bytes, want %d: %v", r.ID, len(got), len(o.want[i]), err)
 				}
 			}
-			held = append(held, r)
-		case len(held) > 0:
-			i := rnd.Intn(len(held))
-			delete(ended, held[i].ID)
-			held[i].Release()
-			held = append(held[:i], held[i+1:]...)
+			waiting = append(waiting, r)
+		case len(waiting) > 0:
+			i := rnd.Intn(len(waiting))
+			delete(ended, waiting[i].ID)
+			waiting[i].Release()
+			waiting = append(waiting[:i], waiting[i+1:]...)
 		}
 	}
 	st := s.Stats()

@@ -11,7 +11,7 @@ import (
 
 var errFrame = errors.New("damaged frame")
 
-// span is where an exchange lies.
+// span is where an exchange lies in a file.
 type span struct {
 	file       io.ReaderAt
 	start, end int64
@@ -20,7 +20,7 @@ type span struct {
 	memory     []byte // all of it, if it is small
 }
 
-// load reads a small span into memory at once, which is given back with drop.
+// load reads a small span into memory. release gives the memory back.
 func (s *span) load() error {
 	if s.end-s.start > smallSpanBytes {
 		return nil
@@ -40,10 +40,10 @@ func (s *span) release() {
 	}
 }
 
-// frameReader goes through the frames of a span, reading it in blocks.
+// frameReader reads the frames of a span, in blocks.
 type frameReader struct {
 	span
-	pos        int64 // behind the last frame
+	pos        int64 // after the last frame
 	block      []byte
 	from       int64  // where block lies in the file
 	last       int64  // where the payload of the last frame begins
@@ -55,7 +55,7 @@ const (
 	smallSpanBytes = 8 << 10
 )
 
-// blockPool keeps the blocks of walkers and the memory of small spans.
+// blockPool keeps the blocks of frameReaders and the memory of small spans.
 type blockPool struct{ blocks, small sync.Pool }
 
 func (p *blockPool) get() []byte {
@@ -74,7 +74,7 @@ func (p *blockPool) getSmall() []byte {
 
 func (p *blockPool) put(b []byte) { p.blocks.Put((*[blockBytes]byte)(b[:blockBytes])) }
 
-// free gives the block back. The walker can still be used.
+// free gives the block back. The reader can still be used.
 func (w *frameReader) free() {
 	if w.block != nil {
 		w.blocks.put(w.block)
@@ -82,9 +82,9 @@ func (w *frameReader) free() {
 	}
 }
 
-// next gives the next frame and steps over its payload. io.EOF at the end of
-// the span, errFrame for anything that is no frame of this epoch. It does not
-// look at the payload: check does.
+// next returns the next frame and steps over its payload: io.EOF at the end of the
+// span, errFrame if there is no frame of this epoch. It does not check the payload;
+// check does.
 func (w *frameReader) next() (frame, error) {
 	if w.pos >= w.end {
 		return frame{}, io.EOF
@@ -111,7 +111,7 @@ func (w *frameReader) payload(p []byte) error {
 	return err
 }
 
-// check tells whether the last frame is whole.
+// check reports whether the last frame is whole.
 func (w *frameReader) check(f frame) (bool, error) {
 	var h [HeaderBytes]byte
 	if _, err := w.readAt(h[:], w.last-HeaderBytes); err != nil {
@@ -131,8 +131,9 @@ func (w *frameReader) check(f frame) (bool, error) {
 	return crc32.Update(sum, castagnoli, payload) == f.crc, nil
 }
 
-// seek steps to the first whole frame at or behind a place, and tells whether
-// there is one. With any, one of any epoch, which then is that of the walker.
+// seek steps to the first whole frame at or after at, and reports whether there is
+// one. With any the frame may be of any epoch, which then becomes that of the
+// reader.
 func (w *frameReader) seek(at int64, any bool) bool {
 	if w.seekBuffer == nil {
 		w.seekBuffer = make([]byte, min(seekBlock, w.end))
@@ -160,7 +161,7 @@ func (w *frameReader) seek(at int64, any bool) bool {
 // seekBlock is how much seek reads at once.
 const seekBlock = 64 << 10
 
-// frameAt tells whether a whole frame lies at a place, and steps there.
+// frameAt reports whether a whole frame lies at at, and steps there.
 func (w *frameReader) frameAt(at int64, any bool) bool {
 	epoch := w.epoch
 	if any {
@@ -178,7 +179,7 @@ func (w *frameReader) frameAt(at int64, any bool) bool {
 	return ok
 }
 
-// nextWhole gives the next frame if it is there and whole.
+// nextWhole returns the next frame if it is there and whole.
 func (w *frameReader) nextWhole() (frame, bool) {
 	f, err := w.next()
 	if err != nil {
@@ -188,7 +189,7 @@ func (w *frameReader) nextWhole() (frame, bool) {
 	return f, ok && err == nil
 }
 
-// readAt fills p from the file, small pieces by way of the block.
+// readAt fills p from the file, small reads through the block.
 func (w *frameReader) readAt(p []byte, at int64) (int, error) {
 	if w.memory != nil {
 		n := copy(p, w.memory[min(at-w.start, int64(len(w.memory))):])

@@ -14,11 +14,11 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// InFlight gives the exchanges that running recorders have under way in the spool
-// dir, in the order in which they began: what of each has come so far, with
-// outcome InProgress. It only reads, holds no lock, and makes nobody wait; what is
-// written meanwhile may be missing. A spool that is not there is an empty one. An
-// error concerns one lane; what others hold is given all the same.
+// InFlight returns the exchanges that running recorders have under way in the spool
+// dir, in the order in which they began. Each holds what has arrived so far, with
+// outcome InProgress. InFlight only reads and takes no lock; what is written
+// meanwhile may be missing. A missing spool is an empty one. An error concerns one
+// file; exchanges in others are returned as well.
 func InFlight(dir string) ([]*transcript.Capture, error) {
 	names, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -34,12 +34,12 @@ func InFlight(dir string) ([]*transcript.Capture, error) {
 		if !name.IsDir() || !strings.HasPrefix(name.Name(), folderPrefix) || !isLocked(path) {
 			continue
 		}
-		lanes, err := (&folder{path: path}).files()
+		paths, err := (&folder{path: path}).files()
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}
-		for _, lane := range lanes {
-			c, err := underWay(lane)
+		for _, file := range paths {
+			c, err := underWay(file)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				errs = append(errs, err)
 			}
@@ -52,8 +52,8 @@ func InFlight(dir string) ([]*transcript.Capture, error) {
 	return list, errors.Join(errs...)
 }
 
-// isLocked tells whether a process works in a folder: what others have left behind
-// is not under way.
+// isLocked reports whether a process works in a folder. What dead processes left is
+// not under way.
 func isLocked(path string) bool {
 	f, err := lockFolder(path)
 	if err == nil {
@@ -62,18 +62,18 @@ func isLocked(path string) bool {
 	return errors.Is(err, errLocked)
 }
 
-// underWay gives the exchange that is being written to a lane; nil if there is
-// none. Of several that overlap in time each has a lane of its own, so it is the
-// last one there.
+// underWay returns the exchange that is being written to a file; nil if there is
+// none. Exchanges that overlap in time have files of their own, so it is the last
+// one there.
 func underWay(path string) (*transcript.Capture, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("open lane: %w", err)
+		return nil, fmt.Errorf("open spool file: %w", err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("open lane: %w", err)
+		return nil, fmt.Errorf("open spool file: %w", err)
 	}
 	blocks := &blockPool{}
 	entries, err := scanFile(file, info.Size(), blocks)
@@ -83,9 +83,9 @@ func underWay(path string) (*transcript.Capture, error) {
 	last := entries[len(entries)-1].span
 	size := last.end - last.start
 	if size > maxMeta {
-		return nil, nil // it is shown when it has ended
+		return nil, nil // too large: shown when it has ended
 	}
-	// The lane may be written anew at any time: what is looked at is a copy.
+	// The file may be written anew at any time, so read from a copy.
 	b := make([]byte, size)
 	if n, err := file.ReadAt(b, last.start); n < len(b) {
 		return nil, ignoreShort(short(n, len(b), err))
@@ -102,7 +102,7 @@ func underWay(path string) (*transcript.Capture, error) {
 	return &r.Capture, nil
 }
 
-// ignoreShort passes over an end that has moved meanwhile.
+// ignoreShort ignores that the end of a file moved meanwhile.
 func ignoreShort(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil

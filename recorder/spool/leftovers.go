@@ -15,10 +15,10 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Leftovers gives the records that dead processes left, in the order of their
-// ends, each of them once; exchanges that were cut have outcome
-// RecorderCrashed. A folder is removed when all its records are released. An
-// error concerns one folder or record; the sequence goes on after it.
+// Leftovers returns the records that dead processes left, each once, in the order
+// in which they ended. Exchanges that were cut have outcome RecorderCrashed. A
+// folder is removed when all its records are released. An error concerns one folder
+// or record; the sequence goes on after it.
 func (s *Spool) Leftovers() iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		names, err := os.ReadDir(s.dir)
@@ -37,7 +37,7 @@ func (s *Spool) Leftovers() iter.Seq2[*Record, error] {
 	}
 }
 
-// yieldLeftovers gives the records of one folder, if nobody holds it.
+// yieldLeftovers yields the records of one folder, unless a process has locked it.
 func yieldLeftovers(path string, yield func(*Record, error) bool) bool {
 	f, err := lockFolder(path)
 	if errors.Is(err, errLocked) || errors.Is(err, os.ErrNotExist) {
@@ -46,7 +46,7 @@ func yieldLeftovers(path string, yield func(*Record, error) bool) bool {
 	if err != nil {
 		return yield(nil, err)
 	}
-	if f.gone() { // whoever held it a moment ago has removed it
+	if f.gone() { // its process has just removed it
 		f.lock.Close()
 		return true
 	}
@@ -68,8 +68,8 @@ func yieldLeftovers(path string, yield func(*Record, error) bool) bool {
 	return true
 }
 
-// leftoverFolder is a folder of a dead process. It is kept locked until all records are
-// released, and for as long as its records are being listed.
+// leftoverFolder is the folder of a dead process. It stays locked while its records
+// are listed and until all are released.
 type leftoverFolder struct {
 	folder     *folder
 	files      []*os.File
@@ -79,10 +79,10 @@ type leftoverFolder struct {
 	listed     bool
 }
 
-// leftover is an exchange found in a lane.
+// leftover is an exchange found in a file.
 type leftover struct {
 	span
-	ended time.Time // of a cut one: when its last frame came
+	ended time.Time // if it was cut: when its last frame was written
 	whole bool
 }
 
@@ -96,18 +96,18 @@ func (l *leftoverFolder) scan() ([]leftover, error) {
 	for _, path := range paths {
 		file, err := os.OpenFile(path, os.O_RDWR, 0)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("open lane: %w", err))
+			errs = append(errs, fmt.Errorf("open spool file: %w", err))
 			continue
 		}
 		l.files = append(l.files, file)
 		info, err := file.Stat()
 		if err != nil {
-			errs = append(errs, fmt.Errorf("open lane: %w", err))
+			errs = append(errs, fmt.Errorf("open spool file: %w", err))
 			continue
 		}
 		found, err := scanFile(file, info.Size(), &l.blocks)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("read lane: %w", err))
+			errs = append(errs, fmt.Errorf("read spool file: %w", err))
 		}
 		entries = append(entries, found...)
 	}
@@ -115,11 +115,10 @@ func (l *leftoverFolder) scan() ([]leftover, error) {
 	return entries, errors.Join(errs...)
 }
 
-// ErrDamaged says that something in a spool cannot be read. What lies around
-// it can.
+// ErrDamaged says that part of a spool cannot be read. The rest can.
 var ErrDamaged = errors.New("the spool is damaged")
 
-// damage are the damaged places before the last frame of a lane.
+// damage is the damaged places before the last frame of a file.
 type damage struct {
 	places int
 	first  int64 // where the first of them is
@@ -147,10 +146,9 @@ func (g *damage) err() error {
 	return fmt.Errorf("%w: %s: what was recorded there is lost, whole or in part", ErrDamaged, where)
 }
 
-// first steps to the first frame of a lane, whose epoch is that of all that is to
-// be read, and tells whether there is one. A lane that nothing was written to begins
-// with zeros or has no bytes; one whose process died with its first write, with its
-// magic.
+// first steps to the first frame of a file, which sets the epoch, and reports
+// whether there is one. A file that was never written to begins with zeros or is
+// empty; one whose process died during its first write begins with the magic.
 func (w *frameReader) first() (ok bool, g damage, err error) {
 	var h [HeaderBytes]byte
 	n, err := w.file.ReadAt(h[:], 0)
@@ -173,10 +171,10 @@ func (w *frameReader) first() (ok bool, g damage, err error) {
 	return ok, g, nil
 }
 
-// scanFile finds the exchanges in a lane that are not released. It ends at the
-// last whole frame of the lane's epoch: the place where the lane's process died,
-// or something left from before that. The error tells of damage before it: the
-// exchange that it begins in is cut there.
+// scanFile finds the exchanges in a file that are not released. It ends at the last
+// whole frame of the file's epoch: there the process died, or older data begins.
+// The error tells of damage before that; the exchange in which damage begins is cut
+// there.
 func scanFile(file io.ReaderAt, size int64, blocks *blockPool) ([]leftover, error) {
 	w := frameReader{span: span{file: file, end: size, blocks: blocks}}
 	defer w.free()
@@ -238,7 +236,7 @@ func (l *leftoverFolder) record(e leftover) (*Record, error) {
 	return r, nil
 }
 
-// released counts a release and removes the folder after the last.
+// released counts a release and removes the folder after the last one.
 func (l *leftoverFolder) released() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -246,7 +244,7 @@ func (l *leftoverFolder) released() error {
 	return l.removeIfDone()
 }
 
-// endListing says that the listing is over.
+// endListing says that the records have been listed.
 func (l *leftoverFolder) endListing() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

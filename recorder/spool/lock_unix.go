@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// lock takes the lock of an open folder without waiting. errHeld if somebody has it.
+// lock locks an open folder without waiting. It returns errLocked if another
+// process has.
 func lock(d *os.File) error {
 	err := syscall.Flock(int(d.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

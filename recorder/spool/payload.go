@@ -9,22 +9,23 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Begin is the payload of a frameBegin. The spool lives for seconds and is
-// read by the version that wrote it, so its payloads are plain lists of
-// length-prefixed strings: JSON would cost as much as relaying.
+// Begin is the payload of a FrameBegin. Spool files live for seconds and are read
+// by the version that wrote them, so payloads are plain lists of length-prefixed
+// strings: JSON would cost as much as relaying.
 type Begin struct {
 	ID, Label, Upstream, Method, URL string
 	StartedAt                        time.Time
 	Header                           map[string][]string
 }
 
-// Head is the payload of a frameHead.
+// Head is the payload of a FrameHead.
 type Head struct {
 	Status int
 	Header map[string][]string
 }
 
-// Ending is the payload of a frameEnd.
+// Ending is the payload of a FrameEnd, and with nothing but trailers of a
+// FrameRequestEnd.
 type Ending struct {
 	Outcome transcript.Outcome
 	Error   *transcript.Error
@@ -33,7 +34,7 @@ type Ending struct {
 
 var errMeta = errors.New("damaged record")
 
-// Append writes b with its credentials redacted.
+// Append appends b with its credentials redacted.
 func (b *Begin) Append(out []byte, r *redact.Redactor) []byte {
 	out = binary.AppendVarint(out, b.StartedAt.UnixNano())
 	for _, s := range []string{b.ID, b.Label, b.Upstream, b.Method, r.URL(b.URL)} {
@@ -104,8 +105,8 @@ func appendHeader(out []byte, h map[string][]string, r *redact.Redactor) []byte 
 	return out
 }
 
-// decoder reads what the append functions wrote. After an error it gives
-// zeros; it allocates no more than its input is long.
+// decoder reads what Append wrote. After an error it returns zeros. It allocates no
+// more than its input is long.
 type decoder struct {
 	in  []byte
 	bad bool
@@ -128,7 +129,7 @@ func (d *decoder) varint() int64 {
 	return v
 }
 
-// count reads the length of something whose elements take a byte or more each.
+// count reads the number of elements that take at least one byte each.
 func (d *decoder) count() int {
 	v, n := binary.Uvarint(d.in)
 	if n <= 0 || v > uint64(len(d.in)-n) {

@@ -10,18 +10,18 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Record is an exchange that has ended. Its bodies are read from the spool
-// when they are asked for, and only until it is released. Trailers are in the
-// headers, their names prefixed with "Trailer:", as net/http has it.
+// Record is an exchange that has ended. Its bodies are read from the spool on
+// demand, and only until it is released. Trailers are in the headers, their names
+// prefixed with "Trailer:", as in net/http.
 type Record struct {
 	transcript.Capture
 	release  func() error
 	released atomic.Bool
 }
 
-// Release gives the record's space back. Call it once what it holds is stored
-// for good: from then on a crash does not bring it back. An error means only
-// that it might; the space is free all the same.
+// Release frees the record's space. Call it once the record is stored durably: from
+// then on a crash does not bring it back. After an error a crash may bring it back;
+// the space is free all the same.
 func (r *Record) Release() error {
 	if r.release == nil || !r.released.CompareAndSwap(false, true) {
 		return nil
@@ -37,7 +37,7 @@ const maxMeta = 64 << 20
 
 var errNoBegin = errors.New("record has no beginning")
 
-// readRecord reads all of an exchange but its bodies.
+// readRecord reads an exchange without its bodies.
 func readRecord(s span) (*Record, error) {
 	r := &Record{}
 	w := frameReader{span: s, pos: s.start}
@@ -75,7 +75,7 @@ func readRecord(s span) (*Record, error) {
 	return r, nil
 }
 
-// meta takes in a frame that is not body bytes.
+// meta reads a frame that holds no body bytes.
 func (r *Record) meta(w *frameReader, f frame) error {
 	if f.length > maxMeta {
 		return errMeta
@@ -91,7 +91,7 @@ func (r *Record) meta(w *frameReader, f frame) error {
 			return err
 		}
 		r.ID, r.Label, r.Upstream, r.Method, r.URL = b.ID, b.Label, b.Upstream, b.Method, b.URL
-		r.StartedAt, r.RequestHeader, r.Outcome = b.StartedAt, b.Header, inProgress
+		r.StartedAt, r.RequestHeader, r.Outcome = b.StartedAt, b.Header, transcript.InProgress
 	case FrameRequestEnd:
 		var e Ending
 		if err := e.parse(payload); err != nil {
@@ -128,7 +128,7 @@ func addTrailer(h *map[string][]string, trailer map[string][]string) {
 	}
 }
 
-// spanBody is one side's bytes of an exchange.
+// spanBody is one body of an exchange.
 type spanBody struct {
 	span
 	kind byte
@@ -141,7 +141,7 @@ func (b *spanBody) Open() (io.ReadCloser, error) {
 	return &bodyReader{frameReader: frameReader{span: b.span, pos: b.start}, kind: b.kind}, nil
 }
 
-// bodyReader reads the payloads of the frames of one kind, one after the other.
+// bodyReader reads the payloads of the frames of one kind.
 type bodyReader struct {
 	frameReader
 	kind byte

@@ -7,11 +7,10 @@ import (
 	"github.com/retake-debugger/retake/redact"
 )
 
-// Recording writes one exchange into a lane. A nil capture writes nothing. The
-// goroutines that relay the two directions share it, each with a staging
-// buffer of its own.
+// Recording writes one exchange to the spool. A nil Recording writes nothing. The
+// goroutines that relay the two directions share it, each with a buffer of its own.
 //
-// Once a write has failed or stalled the capture is dead: the exchange goes on
+// Once a write has failed or stalled the recording is dead: the exchange goes on
 // and nothing more of it is written.
 type Recording struct {
 	s      *Spool
@@ -23,18 +22,18 @@ type Recording struct {
 	start  int64
 
 	writeMu sync.Mutex // held during a write, which may block
-	offset  int64      // where the next write goes; belongs to write
+	offset  int64      // where the next write goes; guarded by writeMu
 
 	stateMu sync.Mutex // never held during a write
 	writing bool
 	safe    int64 // end of the last write that returned
 	dead    bool
-	hanging bool // counted in the spool's stuck
+	hanging bool // counted in the spool's hanging
 	closed  bool
 }
 
-// Begin starts to record an exchange. It gives nil, and counts it, if nothing
-// can or shall be recorded now.
+// Begin starts to record an exchange. It returns nil if nothing can be recorded or
+// recording is paused, and counts that.
 func (s *Spool) Begin(now func() time.Time, r *redact.Redactor) *Recording {
 	if s == nil {
 		return nil
@@ -60,7 +59,7 @@ func (s *Spool) Begin(now func() time.Time, r *redact.Redactor) *Recording {
 // at is the time since the exchange began.
 func (c *Recording) at() time.Duration { return c.now().Sub(c.began) }
 
-// AppendMeta appends a frame with the payload p, redacted, to a staging buffer.
+// AppendMeta appends a frame with the redacted payload p to buf.
 func (c *Recording) AppendMeta(buf []byte, kind byte, p Payload) []byte {
 	start := len(buf)
 	buf = append(buf, make([]byte, HeaderBytes)...)
@@ -68,22 +67,22 @@ func (c *Recording) AppendMeta(buf []byte, kind byte, p Payload) []byte {
 	return sealFrame(buf, start, kind, c.epoch, c.at())
 }
 
-// Payload is something that writes itself behind b, redacted.
+// Payload is the payload of a frame that holds no body bytes. Append appends it to
+// b, redacted.
 type Payload interface {
 	Append(b []byte, r *redact.Redactor) []byte
 }
 
-// Seal makes a frame of body bytes that are in place in a staging buffer from
-// start on, behind room for its header.
+// Seal makes a frame of the body bytes in buf that follow start and the room for a
+// header.
 func (c *Recording) Seal(buf []byte, start int, kind byte) []byte {
 	return sealFrame(buf, start, kind, c.epoch, c.at())
 }
 
-// Write writes a staging buffer. It says false if the capture is dead. Call it
-// inside a watch.
+// Write writes frames. It returns false if the recording is dead. It may block.
 func (c *Recording) Write(buf []byte) bool {
 	if c.lossy() {
-		return false // a write that stalls may hold the lock
+		return false // a stalled write may hold writeMu
 	}
 	c.writeMu.Lock()
 	defer c.writeMu.Unlock()
@@ -116,7 +115,7 @@ func (c *Recording) leaveWrite(n int64, err error) {
 		c.s.hanging.Add(-1)
 	}
 	switch {
-	case c.closed: // the exchange has ended without this write
+	case c.closed: // the exchange ended without this write
 		c.s.returned(c.file, c.safe)
 	case c.dead: // abandoned
 	case err != nil:
@@ -129,7 +128,7 @@ func (c *Recording) leaveWrite(n int64, err error) {
 	}
 }
 
-// Abandon gives up recording because a write stalls.
+// Abandon stops recording because a write stalls.
 func (c *Recording) Abandon() {
 	if c == nil {
 		return
@@ -146,8 +145,8 @@ func (c *Recording) Abandon() {
 	c.dead = true
 }
 
-// Close hands the exchange over to whoever calls Next. The ending was written
-// already, unless the capture is dead.
+// Close ends the recording, so that Next returns its record. The ending was written
+// already, unless the recording is dead.
 func (c *Recording) Close(e *Ending) {
 	if c == nil {
 		return
@@ -177,14 +176,14 @@ func (c *Recording) FreeMemory(n int64) { c.s.memory.Add(-n) }
 // memoryBudget bounds the memory that recordings hold.
 const memoryBudget = 32 << 20
 
-// lossy tells whether something of the exchange could not be recorded.
+// lossy reports whether part of the exchange could not be recorded.
 func (c *Recording) lossy() bool {
 	c.stateMu.Lock()
 	defer c.stateMu.Unlock()
 	return c.dead
 }
 
-// Hangs tells whether a write that was given up has not returned yet.
+// Hangs reports whether an abandoned write has not returned yet.
 func (c *Recording) Hangs() bool {
 	c.stateMu.Lock()
 	defer c.stateMu.Unlock()

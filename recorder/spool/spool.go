@@ -8,41 +8,39 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/retake-debugger/retake/transcript"
 )
 
 // ErrClosed says that the spool is closed.
 var ErrClosed = errors.New("spool closed")
 
+// DefaultStall is how long a write may hold a stream by default.
 const DefaultStall = 50 * time.Millisecond
 
 var errStalled = errors.New("write stalled")
 
-// maxHanging is how many writes may hang at once; each holds a thread. While so
-// many do, nothing is recorded.
+// maxHanging is how many writes may hang at once. Each holds a thread. While there
+// are as many, nothing is recorded.
 const maxHanging = 4
 
-// Spool keeps exchanges on disk from their first byte until they are stored.
-// It survives the end of the process, not that of the machine: nothing is
-// synced.
+// Spool keeps exchanges on disk from their first byte until they are stored. They
+// survive the end of the process but not that of the machine: nothing is synced.
 type Spool struct {
 	dir           string
 	opts          Options
 	hanging       atomic.Int32 // writes that stalled and have not returned
 	folderChecked atomic.Int64 // when the folder was last looked for
-	written       atomic.Int64 // bytes, since the spool was opened
+	written       atomic.Int64 // bytes since the spool was opened
 	report        func(what string, err error)
 	blocks        blockPool
-	zeros         []byte       // that lanes grow by
+	zeros         []byte       // that files grow by
 	memory        atomic.Int64 // bytes that recordings hold
 
-	folderMu  sync.Mutex // held while folders and lanes are made
+	folderMu  sync.Mutex // held while folders and files are made
 	filesMade int
 
 	mu      sync.Mutex
 	folder  *folder
-	orphans []*folder // folders of ours that somebody removed
+	orphans []*folder // folders of this process that were removed
 	files   int
 	free    []*spoolFile
 	queue   []queuedRecord
@@ -55,12 +53,12 @@ type Spool struct {
 // Options are the limits of a Spool. Zero fields have defaults.
 type Options struct {
 	MaxBytes  int64         // backlog beyond which exchanges are lost, and counted; 0 for no bound
-	FileBytes int64         // size at which a lane takes no further exchange until it is drained; default 1 MiB
+	FileBytes int64         // size at which a file takes no further exchange until it is drained; default 1 MiB
 	Stall     time.Duration // how long a write may hold a stream; default 50 ms
-	Rest      time.Duration // how old an ended exchange is at least when Next gives it: an agent that has its answer sends its next request, which goes first
+	Rest      time.Duration // how long an exchange rests after its end before Next returns it: the agent's next request comes first
 	Now       func() time.Time
 	Log       *slog.Logger
-	Create    func(path string) (File, error) // makes a new file for a lane; nil: on disk, with mode 0600
+	Create    func(path string) (File, error) // makes a new file; nil: on disk, with mode 0600
 }
 
 // Stats counts what a spool did since it was opened.
@@ -73,22 +71,22 @@ type Stats struct {
 	InFlight     int   `json:"in_flight"`     // exchanges being recorded
 	Backlog      int   `json:"backlog"`       // records not released yet
 	BacklogBytes int64 `json:"backlog_bytes"` // what they take up
-	Bytes        int64 `json:"bytes"`         // size of all lanes
-	Written      int64 `json:"written"`       // bytes that were written so far, those of exchanges in flight too
-	Stalled      int   `json:"stalled"`       // writes that hang; nothing is recorded while too many do
+	Bytes        int64 `json:"bytes"`         // size of all files
+	Written      int64 `json:"written"`       // bytes written so far, also of exchanges in flight
+	Stalled      int   `json:"stalled"`       // writes that hang; nothing is recorded while there are too many
 }
 
-// queuedRecord is a record that waits in a lane.
+// queuedRecord is a record that waits in a file.
 type queuedRecord struct {
 	file       *spoolFile
 	start, end int64
-	ending     *Ending // of a lossy exchange, whose end could not be written
+	ending     *Ending // of a lossy exchange, whose end could not be written; else nil
 	at         time.Duration
 	ended      time.Time
 }
 
-// Open makes a folder of this process's own in dir, which is made if need
-// be. Folders of others are left alone until Leftovers.
+// Open makes a folder for this process in dir, and dir if it does not exist.
+// Folders of other processes are left alone; see Leftovers.
 func Open(dir string, opts Options) (*Spool, error) {
 	if opts.FileBytes <= 0 {
 		opts.FileBytes = 1 << 20
@@ -133,7 +131,7 @@ func (s *Spool) Skip() {
 	s.stats.Skipped++
 }
 
-// logRarely makes a function that logs a kind of trouble at most once a second,
+// logRarely returns a function that logs one kind of trouble at most once a second,
 // without waiting for the log.
 func logRarely(log *slog.Logger, now func() time.Time) func(string, error) {
 	var mu sync.Mutex
@@ -156,7 +154,7 @@ func (s *Spool) countLost(full bool) {
 	}
 }
 
-// finish queues the record of a capture that has ended; its state is locked.
+// finish queues the record of a recording that has ended, whose stateMu is held.
 func (s *Spool) finish(c *Recording, e *Ending) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,16 +190,16 @@ func (s *Spool) signal() {
 	}
 }
 
-// returned puts a lane back once its stalled write has returned.
+// returned gives back a file whose stalled write has returned.
 func (s *Spool) returned(l *spoolFile, end int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.giveBack(l, end)
 }
 
-// Next gives the next exchange that has ended, in the order of their ends, and
-// waits for one. It fails when ctx is done and, with ErrClosed, after Close.
-// The caller owns the record and must release it.
+// Next returns the next exchange that has ended, in the order of their ends, and
+// waits for one. It fails when ctx is done and, with ErrClosed, after Close. The
+// caller owns the record and must release it.
 func (s *Spool) Next(ctx context.Context) (*Record, error) {
 	for {
 		e, ok, resting := s.pop()
@@ -230,7 +228,7 @@ func (s *Spool) Next(ctx context.Context) (*Record, error) {
 	}
 }
 
-// pop takes the first of the queue, unless it is resting.
+// pop removes the first record of the queue, unless it is resting.
 func (s *Spool) pop() (e queuedRecord, ok, resting bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -249,7 +247,7 @@ func (s *Spool) pop() (e queuedRecord, ok, resting bool) {
 	return e, true, false
 }
 
-// load reads the record of an entry.
+// load reads a queued record.
 func (s *Spool) load(e queuedRecord) (*Record, error) {
 	at := span{file: e.file.file, start: e.start, end: e.end, epoch: e.file.epoch, blocks: &s.blocks}
 	if err := at.load(); err != nil {
@@ -297,7 +295,7 @@ func (s *Spool) release(e queuedRecord) error {
 	return err
 }
 
-// Stats counts what happened so far.
+// Stats returns what happened so far.
 func (s *Spool) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -308,7 +306,7 @@ func (s *Spool) Stats() Stats {
 }
 
 // Close ends recording. It removes the folder if all its records are released;
-// otherwise they are leftovers of the next start.
+// otherwise they are the leftovers of the next start.
 func (s *Spool) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -331,6 +329,3 @@ func (s *Spool) Close() error {
 	}
 	return nil
 }
-
-// inProgress is the outcome of an exchange without a frameEnd.
-const inProgress = transcript.InProgress

@@ -1,6 +1,6 @@
 module github.com/retake-debugger/retake
 
-go 1.26.6
+go 1.26.0
 
 require (
 	github.com/andybalholm/brotli v1.3.0

@@ -3,7 +3,7 @@
 TAGS := sqlite_fts5,nomsgpack
 GO   := go
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
-LDFLAGS := -X github.com/retake-debugger/retake/cmd/internal/workspace.version=$(VERSION)
+LDFLAGS := -X github.com/retake-debugger/retake.version=$(VERSION)
 
 .PHONY: build demo test check bench fuzz clean
 

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/retake-debugger/retake"
 	"github.com/retake-debugger/retake/cmd/internal/usage"
-	"github.com/retake-debugger/retake/cmd/internal/workspace"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
@@ -74,7 +74,11 @@ func (a *app) path() (string, error) {
 	if a.db != "" {
 		return a.db, nil
 	}
-	return workspace.DefaultDB(a.getenv)
+	path, err := retake.DefaultPath(a.getenv)
+	if err != nil {
+		return "", fmt.Errorf("%w; name a database with --db", err)
+	}
+	return path, nil
 }
 
 // colour tells whether the output is a terminal that wants colours.
@@ -132,7 +136,7 @@ Exit status, of all commands: 0 fine, also where a list or a search finds nothin
 		PersistentPreRun: func(c *cobra.Command, _ []string) { a.turnPages(c) },
 		SilenceErrors:    true, SilenceUsage: true,
 	}
-	root.Version = workspace.Version()
+	root.Version = retake.Version()
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.AddCommand(newPrune(a), newReindex(a), newStats(a), newDoctor(a), newLint(a))
 	root.SetIn(a.in)

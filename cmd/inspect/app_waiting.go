@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake"
 	"github.com/retake-debugger/retake/recorder/spool"
 )
 
@@ -15,7 +15,7 @@ func (a *app) tellWaiting() {
 		return
 	}
 	// Whatever keeps the spool from being read is for doctor to tell.
-	w, err := spool.Abandoned(workspace.SpoolDir(path))
+	w, err := spool.Abandoned(retake.SpoolDir(path))
 	if err == nil && w.Exchanges > 0 {
 		fmt.Fprintln(a.err, "inspect: "+waitingLine(w))
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake"
 	"github.com/retake-debugger/retake/recorder/spool"
 	"github.com/retake-debugger/retake/store"
 )
@@ -185,7 +185,7 @@ func (d *doctor) contents(x *store.Examination) {
 }
 
 func (d *doctor) spool() {
-	dir := workspace.SpoolDir(d.path)
+	dir := retake.SpoolDir(d.path)
 	if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o077 != 0 {
 		d.say(stateNote, "permissions", "others on this machine may look into the spool (mode %04o): chmod 700 %s", info.Mode().Perm(), dir)
 	}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/retake-debugger/retake"
 	"github.com/retake-debugger/retake/cmd/internal/usage"
-	"github.com/retake-debugger/retake/cmd/internal/workspace"
 	"github.com/retake-debugger/retake/files"
 	"github.com/retake-debugger/retake/redact"
 	"github.com/retake-debugger/retake/transcript"
@@ -154,7 +154,7 @@ func (x *exporting) export() (*files.Export, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
-	out := &files.Export{Reader: x.reader, Version: workspace.Version(), Lines: newJSON, Left: x.errors.take,
+	out := &files.Export{Reader: x.reader, Version: retake.Version(), Lines: newJSON, Left: x.errors.take,
 		Note: func(text string) { fmt.Fprintln(x.err, "inspect: "+visible(text)) },
 		Options: files.Options{Chunks: x.o.chunks, MaxTokens: x.o.maxTokens, MaxResult: x.o.maxResult, As: x.o.as, API: transcript.Dialect(x.o.api), Steps: steps,
 			System: x.o.system, Words: x.o.words}}

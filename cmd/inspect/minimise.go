@@ -204,7 +204,7 @@ func (x *minimising) search(path string) error {
 		return fmt.Errorf("make group id: %w", err)
 	}
 	bar := x.progress()
-	x.m.Player, x.m.Group, x.m.Progress = w.Player(x.prices), id.String(), x.teller(bar)
+	x.m.Player, x.m.Group, x.m.Progress = w.Player(), id.String(), x.teller(bar)
 	if !x.json {
 		fmt.Fprintf(x.err, "asking %s again without this and that; looking whether %s\n", view.Ref(x.ready.Request.Origin.N), visible(x.m.Look.Name))
 	}

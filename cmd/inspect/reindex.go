@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake"
 	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -37,7 +37,7 @@ goes on where it was. "inspect verify" tells whether it is needed.`,
 			}
 			var did ingest.Reindexed
 			if err == nil {
-				did, err = ingest.Reindex(c.Context(), db, workspace.Version(), func(done, newest int64) { p.show("deriving", done, newest) })
+				did, err = ingest.Reindex(c.Context(), db, retake.Version(), func(done, newest int64) { p.show("deriving", done, newest) })
 			}
 			if err == nil {
 				p.show("indexing for search, exchanges", did.Exchanges, 0)

@@ -137,7 +137,7 @@ func (s *sampling) play(path string) error {
 	if !s.json {
 		fmt.Fprintf(s.err, "sending %s again, %d times %s\nlooking whether %s\n", view.Ref(s.ready.Request.Origin.N), s.f.sample.n, counted(len(s.ready.Arms), "arm"), visible(s.ready.Look.Name))
 	}
-	sampler := replay.Sampler{Player: w.Player(s.prices), Arms: s.ready.Arms, N: s.f.sample.n, Parallel: s.f.sample.parallel, Look: s.ready.Look, Cost: s.plan.Limits.Cost, Group: id.String(),
+	sampler := replay.Sampler{Player: w.Player(), Arms: s.ready.Arms, N: s.f.sample.n, Parallel: s.f.sample.parallel, Look: s.ready.Look, Cost: s.plan.Limits.Cost, Group: id.String(),
 		Progress: func(p replay.Played) {
 			steps = append(steps, p.Take.Steps...)
 			done[p.Arm]++

@@ -10,7 +10,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake"
+	"github.com/retake-debugger/retake/cmd/internal/server"
 	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
@@ -84,8 +85,8 @@ func estimated(e replay.Estimate) string {
 // reads the output and leaves does not end the program: killed by the write that
 // fails, it would leave what it has recorded in its spool. Nothing more is sent
 // then.
-func (x *replaying) record(path string) (w *workspace.Workspace, closeIt func(), err error) {
-	if w, err = workspace.Open(x.ctx, path, workspace.Logger(x.err, "text")); err != nil {
+func (x *replaying) record(path string) (w *retake.DB, closeIt func(), err error) {
+	if w, err = retake.Open(x.ctx, path, retake.Options{Prices: x.prices, Log: server.Log(x.err, "text")}); err != nil {
 		return nil, nil, err
 	}
 	signal.Ignore(syscall.SIGPIPE)
@@ -95,7 +96,7 @@ func (x *replaying) record(path string) (w *workspace.Workspace, closeIt func(),
 		x.err = leaving{x.err, stop}
 	}
 	return w, func() {
-		w.Close(context.WithoutCancel(ctx))
+		w.Close()
 		signal.Reset(syscall.SIGPIPE)
 		stop()
 	}, nil
@@ -134,7 +135,7 @@ func (x *replaying) play(path string) error {
 		fmt.Fprintf(x.err, "%s to %s\n", x.doing(), word(x.ready.Request.Host()))
 	}
 	o.Progress = takeTeller{app: x.app}.tell
-	take, err := w.Player(x.prices).Play(x.ctx, x.ready.Request, o)
+	take, err := w.Player().Play(x.ctx, x.ready.Request, o)
 	if err != nil {
 		return err
 	}

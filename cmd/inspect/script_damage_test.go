@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake"
 	"github.com/retake-debugger/retake/recorder"
 	"github.com/retake-debugger/retake/recorder/spool"
 	"github.com/retake-debugger/retake/store"
@@ -34,7 +34,7 @@ func damage(path string) error {
 // abandon sends a request to a model through a recorder that is gone before it
 // takes the exchange in.
 func abandon(path, url string) error {
-	spool, err := spool.Open(workspace.SpoolDir(path), spool.Options{})
+	spool, err := spool.Open(retake.SpoolDir(path), spool.Options{})
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake"
 	"github.com/retake-debugger/retake/recorder/spool"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
@@ -20,7 +20,7 @@ func (a *app) capturesUnderWay() []*transcript.Capture {
 	if err != nil {
 		return nil
 	}
-	list, _ := spool.InFlight(workspace.SpoolDir(path))
+	list, _ := spool.InFlight(retake.SpoolDir(path))
 	return list
 }
 

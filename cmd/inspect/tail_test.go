@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake"
 	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/recorder"
 	"github.com/retake-debugger/retake/recorder/spool"
@@ -59,7 +59,7 @@ func TestTail_TellsWhatIsUnderWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	spool, err := spool.Open(workspace.SpoolDir(path), spool.Options{})
+	spool, err := spool.Open(retake.SpoolDir(path), spool.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake"
+	"github.com/retake-debugger/retake/cmd/internal/server"
 	"github.com/retake-debugger/retake/redact"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
@@ -33,7 +34,7 @@ as JSON, see inspect minimise.`,
   inspect --db run.db web --listen 127.0.0.1:0`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := workspace.CheckListen(listen, token); err != nil {
+			if err := server.CheckAddress(listen, token); err != nil {
 				return usageError{err}
 			}
 			if err := tools.check(); err != nil {
@@ -47,14 +48,14 @@ as JSON, see inspect minimise.`,
 			if err != nil {
 				return err
 			}
-			log := workspace.Logger(a.err, "text")
-			o := web.Options{Version: workspace.Version(), Prices: prices, InFlight: a.capturesUnderWay, AllowHosts: hosts, Token: token, Log: log, Now: time.Now}
+			log := server.Log(a.err, "text")
+			o := web.Options{Version: retake.Version(), Prices: prices, InFlight: a.capturesUnderWay, AllowHosts: hosts, Token: token, Log: log, Now: time.Now}
 			v := &viewer{app: a, o: o, replaying: web.Replaying{Key: a.getenv, Tools: tools.forPages(), Checks: judges}}
 			if err := v.open(c.Context()); err != nil {
 				return err
 			}
 			defer v.close(context.WithoutCancel(c.Context()))
-			l, err := workspace.Listen(listen)
+			l, err := server.Listen(listen)
 			if err != nil {
 				return fmt.Errorf("%w; --listen takes another address", err)
 			}

@@ -7,8 +7,7 @@ import (
 	"net/http"
 	"sync/atomic"
 
-	"github.com/retake-debugger/retake/cmd/internal/workspace"
-	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/web"
 )
@@ -20,9 +19,9 @@ type viewer struct {
 	o         web.Options
 	replaying web.Replaying
 
-	workspace *workspace.Workspace // nil if it is only shown
-	readers   []*store.DB          // the one that is read now is the last
-	page      atomic.Pointer[http.Handler]
+	db      *retake.DB  // nil if it is only shown
+	readers []*store.DB // the one that is read now is the last
+	page    atomic.Pointer[http.Handler]
 }
 
 // ServeHTTP is that of an http.Handler.
@@ -40,18 +39,18 @@ func (v *viewer) open(ctx context.Context) error {
 		return err
 	}
 	v.show(first)
-	w, err := workspace.OpenSpool(path, v.o.Log)
+	w, err := retake.OpenSpool(path, retake.Options{Prices: v.o.Prices, Log: v.o.Log})
 	if err == nil {
 		if err = w.Opened(ctx); err != nil {
-			err = errors.Join(err, w.Close(ctx))
+			err = errors.Join(err, w.Close())
 		}
 	}
 	if err != nil {
 		fmt.Fprintf(v.app.err, "inspect: only shown, since it cannot be written: %s\n", visible(err.Error()))
 		return nil
 	}
-	v.workspace, v.o.Playing, v.o.Replaying = w, web.NewPlaying(), &v.replaying
-	v.replaying.Player = func() *replay.Player { return w.Player(v.o.Prices) }
+	v.db, v.o.Playing, v.o.Replaying = w, web.NewPlaying(), &v.replaying
+	v.replaying.Player = w.Player
 	w.Start(func(db *store.DB) {
 		reader := first
 		if reader == nil {
@@ -78,8 +77,8 @@ func (v *viewer) show(reader *store.DB) {
 
 // close closes all that was opened. Pages that are still being read fail then.
 func (v *viewer) close(ctx context.Context) {
-	if v.workspace != nil {
-		_ = v.workspace.Close(ctx) // what is left in the spool is taken in by the next start
+	if v.db != nil {
+		_ = v.db.Close() // what is left in the spool is taken in by the next start
 	}
 	for _, db := range v.readers {
 		db.Close()

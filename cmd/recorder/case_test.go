@@ -98,7 +98,7 @@ func (r *running) stop() {
 func (r *running) exchanges(n int) []*view.Exchange {
 	r.t.Helper()
 	for began := time.Now(); ; time.Sleep(5 * time.Millisecond) {
-		db := r.s.workspace.Store()
+		db := r.s.db.Store()
 		var stored []*transcript.Exchange
 		for e, err := range db.Exchanges(context.Background(), transcript.Filter{Oldest: true}) {
 			if err != nil {
@@ -274,7 +274,7 @@ func TestCase_CompressedStreamsStayProgressive(t *testing.T) { // D-CAP-02
 	if x.Timing.TTFTms == nil || *x.Timing.TTFTms >= *x.Timing.DurationMS {
 		t.Errorf("time to first token %v of %v", x.Timing.TTFTms, x.Timing.DurationMS)
 	}
-	e, err := r.s.workspace.Store().Exchange(context.Background(), x.ID)
+	e, err := r.s.db.Store().Exchange(context.Background(), x.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,11 +337,11 @@ func TestCase_AClientThatHangsUpIsKeptAsCut(t *testing.T) { // D-CAP-03
 	if u := x.Usage; u == nil || u.InputTotal != 45 || u.Output != 1 || u.Complete {
 		t.Errorf("usage %+v, want lower bounds", u)
 	}
-	e, err := r.s.workspace.Store().Exchange(context.Background(), x.ID)
+	e, err := r.s.db.Store().Exchange(context.Background(), x.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bodies, err := view.ReadBodies(context.Background(), r.s.workspace.Store(), e)
+	bodies, err := view.ReadBodies(context.Background(), r.s.db.Store(), e)
 	if err != nil || !bytes.HasPrefix(whole, bodies.Response) || !bytes.HasPrefix(bodies.Response, got) {
 		t.Errorf("%d bytes stored (%v), the client got %d; want all of them and a prefix of the stream", len(bodies.Response), err, len(got))
 	}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/retake-debugger/retake"
 	"github.com/retake-debugger/retake/cmd/internal/usage"
-	"github.com/retake-debugger/retake/cmd/internal/workspace"
 )
 
 // Exit statuses of recorder itself. "recorder run" exits as its command does, and
@@ -115,7 +115,7 @@ command.`,
   recorder --upstream local=http://127.0.0.1:8000 --upstream openai=https://api.openai.com
   recorder run -- python agent.py`,
 		Args:          noArguments,
-		Version:       workspace.Version(),
+		Version:       retake.Version(),
 		SilenceErrors: true, SilenceUsage: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 		RunE:              func(c *cobra.Command, _ []string) error { return serve(c.Context(), o) },

@@ -63,7 +63,7 @@ func TestCase_ManyStreamsWhileOthersRead(t *testing.T) { // D-STO-01
 			if len(shown) != l.Streams*n-lost || lossy < 0 {
 				t.Errorf("%d exchanges stored, want %d; %d more are lossy than met a write that stalled", len(shown), l.Streams*n-lost, max(0, -lossy))
 			}
-			if problems, err := r.s.workspace.Store().Verify(context.Background(), nil); err != nil || len(problems) > 0 {
+			if problems, err := r.s.db.Store().Verify(context.Background(), nil); err != nil || len(problems) > 0 {
 				t.Errorf("verify finds %v (%v)", problems, err)
 			}
 			r.stop()
@@ -83,7 +83,7 @@ const mostStalled = 2
 // to the spool stalled.
 func stalled(t *testing.T, r *running) (lost, lossy int) {
 	t.Helper()
-	spool := r.s.workspace.Recording().Spool
+	spool := r.s.db.Recording().Spool
 	s := spool.Stats()
 	for began := time.Now(); s.InFlight > 0 && time.Since(began) < 10*time.Second; s = spool.Stats() {
 		time.Sleep(5 * time.Millisecond)

@@ -15,7 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake"
+	"github.com/retake-debugger/retake/cmd/internal/server"
 	"github.com/retake-debugger/retake/recorder"
 	"github.com/retake-debugger/retake/replay/mock"
 	"github.com/retake-debugger/retake/store"
@@ -146,7 +147,7 @@ func serveMock(ctx context.Context, o *options, f *mockFlags) error {
 		return err
 	}
 	defer db.Close()
-	h.Log = workspace.Logger(o.stderr, o.logFormat)
+	h.Log = server.Log(o.stderr, o.logFormat)
 	h.Tape = mock.NewTape(db, masks)
 	for _, ref := range f.from {
 		if err := loadTape(ctx, h.Tape, db, ref, func(err error) { h.Log.Warn("left out", "error", err) }); err != nil {
@@ -264,27 +265,27 @@ func forwarding(ctx context.Context, o *options, path string) (http.Handler, fun
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &session{options: o, upstreams: upstreams, path: path, log: workspace.Logger(o.stderr, o.logFormat)}
-	if s.workspace, err = workspace.Open(ctx, path, s.log); err != nil {
+	s := &session{options: o, upstreams: upstreams, path: path, log: server.Log(o.stderr, o.logFormat)}
+	if s.db, err = retake.Open(ctx, path, retake.Options{Log: s.log}); err != nil {
 		return nil, nil, err
 	}
 	roots, err := o.rootCAs()
 	if err == nil {
-		opts := s.workspace.Recording()
+		opts := s.db.Recording()
 		opts.Upstreams, opts.RootCAs, opts.Proxy, opts.Listen = upstreams, roots, http.ProxyFromEnvironment, o.listen
 		opts.AllowHosts, opts.AllowOrigins = o.hosts, o.origins
 		s.relay, err = recorder.NewProxy(opts)
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, s.workspace.Close(context.WithoutCancel(ctx)))
+		return nil, nil, errors.Join(err, s.db.Close())
 	}
-	end := func() error { return errors.Join(s.relay.Close(), s.workspace.Close(context.WithoutCancel(ctx))) }
+	end := func() error { return errors.Join(s.relay.Close(), s.db.Close()) }
 	return s.relay, end, nil
 }
 
 // listenMock serves until ctx ends.
 func listenMock(ctx context.Context, o *options, h *mock.Handler) error {
-	l, err := workspace.Listen(o.listen)
+	l, err := server.Listen(o.listen)
 	if err != nil {
 		return fmt.Errorf("%w; --listen takes another address", err)
 	}

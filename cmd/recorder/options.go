@@ -11,7 +11,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake"
+	"github.com/retake-debugger/retake/cmd/internal/server"
 	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/recorder"
 	"github.com/retake-debugger/retake/redact"
@@ -68,11 +69,11 @@ func (o *options) check() error {
 	if o.omit != ingest.OmitNothing && o.omit != ingest.OmitImages && o.omit != ingest.OmitBodies {
 		return usageError{fmt.Errorf("--omit %q: want images or bodies", o.omit)}
 	}
-	if err := workspace.CheckListen(o.listen, o.token); err != nil {
+	if err := server.CheckAddress(o.listen, o.token); err != nil {
 		return usageError{err}
 	}
 	if o.web != "off" {
-		if err := workspace.CheckListen(o.web, o.token); err != nil {
+		if err := server.CheckAddress(o.web, o.token); err != nil {
 			return usageError{fmt.Errorf("viewer: %w", err)}
 		}
 	}
@@ -103,7 +104,11 @@ func (o *options) path() (string, error) {
 	if o.db != "" {
 		return o.db, nil
 	}
-	return workspace.DefaultDB(o.getenv)
+	path, err := retake.DefaultPath(o.getenv)
+	if err != nil {
+		return "", fmt.Errorf("%w; name a database with --db", err)
+	}
+	return path, nil
 }
 
 // upstreamName is what may stand before the = of --upstream, so that a = in a

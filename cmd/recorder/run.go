@@ -169,7 +169,7 @@ func label(args []string, at time.Time) string {
 
 // report says what was captured, and loudly when that was no model call.
 func (s *session) report(command string) {
-	exchanges, calls := s.workspace.Captured()
+	exchanges, calls := s.db.Captured()
 	out := s.options.stderr
 	if calls == 0 {
 		fmt.Fprintf(out, "recorder: no model call was captured while %q ran. It may ignore OPENAI_BASE_URL; see \"recorder run --help\", section Clients.\n", command)

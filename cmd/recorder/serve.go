@@ -17,11 +17,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/retake-debugger/retake/cmd/internal/workspace"
-	"github.com/retake-debugger/retake/pricing"
+	"github.com/retake-debugger/retake"
+	"github.com/retake-debugger/retake/cmd/internal/server"
 	"github.com/retake-debugger/retake/recorder"
 	"github.com/retake-debugger/retake/recorder/spool"
-	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/web"
@@ -36,7 +35,7 @@ type session struct {
 	upstreams []recorder.Upstream // none: the well-known providers
 	path      string              // of the database
 	log       *slog.Logger
-	workspace *workspace.Workspace
+	db        *retake.DB
 	relay     *recorder.Proxy
 	proxy     *http.Server
 	viewer    *http.Server
@@ -85,23 +84,21 @@ func start(o *options, upstreams []recorder.Upstream, label string) (*session, e
 	if err != nil {
 		return nil, err
 	}
-	s := &session{options: o, upstreams: upstreams, path: path, log: workspace.Logger(o.stderr, o.logFormat), failed: make(chan error, 2), memory: func() {}}
-	if s.workspace, err = workspace.OpenSpool(path, s.log); err != nil {
+	s := &session{options: o, upstreams: upstreams, path: path, log: server.Log(o.stderr, o.logFormat), failed: make(chan error, 2), memory: func() {}}
+	if s.db, err = retake.OpenSpool(path, retake.Options{Label: label, Omit: o.omit, Redact: scrub, Log: s.log}); err != nil {
 		return nil, err
 	}
-	s.workspace.Omit(o.omit)
-	s.workspace.Redact(scrub)
-	if err := s.listen(label); err != nil {
-		return nil, errors.Join(err, s.workspace.Close(context.Background()))
+	if err := s.listen(); err != nil {
+		return nil, errors.Join(err, s.db.Close())
 	}
 	s.keepSmall()
 	playing, pointAt := web.NewPlaying(), slices.Concat(s.settings(), s.routes())
-	s.workspace.Start(func(db *store.DB) {
-		replaying := &web.Replaying{Player: func() *replay.Player { return s.workspace.Player(pricing.New()) }, Key: o.getenv}
+	s.db.Start(func(db *store.DB) {
+		replaying := &web.Replaying{Player: s.db.Player, Key: o.getenv}
 		// Made when it is first asked for: its pages take more memory than all else
 		// that is there before traffic comes.
 		made := sync.OnceValue(func() http.Handler {
-			return web.New(web.Options{Version: workspace.Version(), Reader: db, Update: db.Update, Replaying: replaying, Playing: playing, InFlight: func() []*transcript.Capture { return inFlight(path) }, AllowHosts: o.hosts, AllowOrigins: o.origins, Token: o.token, PointAt: pointAt, Log: s.log, Now: time.Now})
+			return web.New(web.Options{Version: retake.Version(), Reader: db, Update: db.Update, Replaying: replaying, Playing: playing, InFlight: func() []*transcript.Capture { return inFlight(path) }, AllowHosts: o.hosts, AllowOrigins: o.origins, Token: o.token, PointAt: pointAt, Log: s.log, Now: time.Now})
 		})
 		s.page.Store(&made)
 	})
@@ -115,13 +112,13 @@ func (s *session) keepSmall() {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.memory = cancel
-	go newMemory(s.workspace.Recording().Spool).run(ctx)
+	go newMemory(s.db.Recording().Spool).run(ctx)
 }
 
 // inFlight gives what recorders of this database have under way; what cannot be
 // read of that is shown when it has ended.
 func inFlight(db string) []*transcript.Capture {
-	list, _ := spool.InFlight(workspace.SpoolDir(db))
+	list, _ := spool.InFlight(retake.SpoolDir(db))
 	return list
 }
 
@@ -134,15 +131,15 @@ const openWithin = 2 * time.Second
 func (s *session) opened(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, openWithin)
 	defer cancel()
-	return s.workspace.Opened(ctx)
+	return s.db.Opened(ctx)
 }
 
-func (s *session) listen(label string) error {
+func (s *session) listen() error {
 	var err error
-	if s.proxyAt, err = workspace.Listen(s.options.listen); err != nil {
+	if s.proxyAt, err = server.Listen(s.options.listen); err != nil {
 		return fmt.Errorf("%w; --listen takes another address", err)
 	}
-	if s.relay, err = s.newRelay(label); err != nil {
+	if s.relay, err = s.newRelay(); err != nil {
 		return errors.Join(err, s.proxyAt.Close())
 	}
 	s.proxy = &http.Server{ErrorLog: quiet(s.log)}
@@ -150,7 +147,7 @@ func (s *session) listen(label string) error {
 	if s.options.web == "off" {
 		return nil
 	}
-	if s.viewerAt, err = workspace.Listen(s.options.web); err != nil {
+	if s.viewerAt, err = server.Listen(s.options.web); err != nil {
 		s.log.Warn("no viewer: --web takes another address; recording goes on", "error", err)
 		return nil
 	}
@@ -159,19 +156,19 @@ func (s *session) listen(label string) error {
 	return nil
 }
 
-func (s *session) newRelay(label string) (*recorder.Proxy, error) {
+func (s *session) newRelay() (*recorder.Proxy, error) {
 	roots, err := s.options.rootCAs()
 	if err != nil {
 		return nil, err
 	}
-	o := s.workspace.Recording()
+	o := s.db.Recording()
 	o.Listen = s.proxyAt.Addr().String()
-	o.Upstreams, o.Label, o.Token = s.upstreams, label, s.options.token
+	o.Upstreams, o.Token = s.upstreams, s.options.token
 	o.AllowHosts, o.AllowOrigins, o.RootCAs = s.options.hosts, s.options.origins, roots
 	o.Proxy = http.ProxyFromEnvironment
 	o.WebSockets = s.options.websocket == "relay"
 	o.ExcludePaths, o.ExcludeHeaders = s.options.paths, s.options.headers
-	o.Status = s.workspace.Status
+	o.Status = s.db.Status
 	return recorder.NewProxy(o)
 }
 
@@ -261,7 +258,7 @@ func (s *session) stop() error {
 	}
 	// Also after a graceful end: upgraded connections are not waited for.
 	err = errors.Join(err, s.relay.Close(), s.proxy.Close())
-	return errors.Join(err, s.workspace.Close(context.Background()))
+	return errors.Join(err, s.db.Close())
 }
 
 // quiet keeps what net/http says about single connections out of the way.

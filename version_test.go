@@ -1,4 +1,4 @@
-package workspace
+package retake
 
 import (
 	"runtime/debug"

@@ -1,4 +1,4 @@
-package workspace
+package server
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// CheckListen refuses what is no address, and one off loopback without a token.
-func CheckListen(address, token string) error {
+// CheckAddress refuses what is no address, and one off loopback without a token.
+func CheckAddress(address, token string) error {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return fmt.Errorf("listen address %q: want HOST:PORT, such as 127.0.0.1:7777", address)

@@ -1,17 +1,17 @@
-package workspace
+package server
 
 import (
 	"strings"
 	"testing"
 )
 
-func TestCheckListen(t *testing.T) {
+func TestCheckAddress(t *testing.T) {
 	for _, c := range []struct{ address, token, want string }{
 		{"127.0.0.1:0", "", ""}, {"localhost:7777", "", ""}, {"[::1]:7777", "", ""}, {"0.0.0.0:7777", "secret", ""},
 		{"nonsense", "", "want HOST:PORT"}, {"127.0.0.1:x", "", "want a port"}, {"127.0.0.1:99999", "", "want a port"}, {"127.0.0.1:", "", "want a port"},
 		{"0.0.0.0:7777", "", "--token"}, {":7777", "", "--token"},
 	} {
-		err := CheckListen(c.address, c.token)
+		err := CheckAddress(c.address, c.token)
 		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.address, err, c.want)
 		}

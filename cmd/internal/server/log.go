@@ -1,12 +1,12 @@
-package workspace
+package server
 
 import (
 	"io"
 	"log/slog"
 )
 
-// Logger writes to w as text, or as JSON if format is "json".
-func Logger(w io.Writer, format string) *slog.Logger {
+// Log returns a logger that writes to w as text, or as JSON if format is "json".
+func Log(w io.Writer, format string) *slog.Logger {
 	if format == "json" {
 		return slog.New(slog.NewJSONHandler(w, nil))
 	}

@@ -1,4 +1,4 @@
-package workspace_test
+package retake_test
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake"
 	"github.com/retake-debugger/retake/recorder"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
@@ -25,7 +25,7 @@ import (
 type bench struct {
 	t    *testing.T
 	path string
-	w    *workspace.Workspace
+	db   *retake.DB
 	url  string
 	log  *bytes.Buffer
 }
@@ -33,15 +33,15 @@ type bench struct {
 func newBench(t *testing.T, path string) *bench {
 	t.Helper()
 	b := &bench{t: t, path: path, log: &bytes.Buffer{}}
-	w, err := workspace.OpenSpool(path, slog.New(slog.NewTextHandler(&lockedWriter{w: b.log}, nil)))
+	db, err := retake.OpenSpool(path, retake.Options{Log: slog.New(slog.NewTextHandler(&lockedWriter{w: b.log}, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.w = w
-	w.Start(nil)
+	b.db = db
+	db.Start(nil)
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.Copy(w, r.Body) }))
 	t.Cleanup(upstream.Close)
-	o := w.Recording()
+	o := db.Recording()
 	o.Upstreams = []recorder.Upstream{{URL: mustURL(t, upstream.URL)}}
 	proxy, err := recorder.NewProxy(o)
 	if err != nil {
@@ -69,7 +69,7 @@ func (b *bench) call(text string) {
 
 func (b *bench) close() {
 	b.t.Helper()
-	if err := b.w.Close(context.Background()); err != nil {
+	if err := b.db.Close(); err != nil {
 		b.t.Errorf("close: %v", err)
 	}
 }
@@ -113,7 +113,7 @@ func until(t *testing.T, what string, ok func() bool) {
 	t.Fatalf("%s did not happen within 10 s", what)
 }
 
-func TestWorkspace_CloseTakesInWhatWasRecorded(t *testing.T) {
+func TestDB_CloseTakesInWhatWasRecorded(t *testing.T) {
 	b := newBench(t, filepath.Join(t.TempDir(), "t.db"))
 	for i := range 50 {
 		b.call(fmt.Sprint(i))
@@ -127,11 +127,11 @@ func TestWorkspace_CloseTakesInWhatWasRecorded(t *testing.T) {
 	}
 }
 
-func TestWorkspace_TrafficGoesOnWhileTheDatabaseIsLocked(t *testing.T) {
+func TestDB_TrafficGoesOnWhileTheDatabaseIsLocked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.db")
 	b := newBench(t, path)
 	b.call("first")
-	until(t, "the first commit", func() bool { return b.w.Store() != nil && len(b.stored()) == 1 })
+	until(t, "the first commit", func() bool { return b.db.Store() != nil && len(b.stored()) == 1 })
 	holder, err := sql.Open("sqlite3", path+"?_txlock=immediate")
 	if err != nil {
 		t.Fatal(err)
@@ -153,11 +153,11 @@ func TestWorkspace_TrafficGoesOnWhileTheDatabaseIsLocked(t *testing.T) {
 	}
 }
 
-func TestWorkspace_RecordsIntoANewFileWhenTheDatabaseIsRemoved(t *testing.T) {
+func TestDB_RecordsIntoANewFileWhenTheDatabaseIsRemoved(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.db")
 	b := newBench(t, path)
 	b.call("before")
-	until(t, "the first commit", func() bool { return b.w.Store() != nil && len(b.stored()) == 1 })
+	until(t, "the first commit", func() bool { return b.db.Store() != nil && len(b.stored()) == 1 })
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		os.Remove(path + suffix)
 	}
@@ -175,7 +175,7 @@ func TestWorkspace_RecordsIntoANewFileWhenTheDatabaseIsRemoved(t *testing.T) {
 	}
 }
 
-func TestWorkspace_RecordsAgainOnceTheDatabaseCanBeOpened(t *testing.T) {
+func TestDB_RecordsAgainOnceTheDatabaseCanBeOpened(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.db")
 	if err := os.WriteFile(path, []byte(strings.Repeat("this is no database. ", 500)), 0o600); err != nil {
 		t.Fatal(err)
@@ -184,7 +184,7 @@ func TestWorkspace_RecordsAgainOnceTheDatabaseCanBeOpened(t *testing.T) {
 	for i := range 5 {
 		b.call(fmt.Sprint(i))
 	}
-	if err := b.w.Opened(context.Background()); err == nil {
+	if err := b.db.Opened(context.Background()); err == nil {
 		t.Error("a file that is no database is not noticed")
 	}
 	if err := os.Remove(path); err != nil {
@@ -196,7 +196,7 @@ func TestWorkspace_RecordsAgainOnceTheDatabaseCanBeOpened(t *testing.T) {
 	}
 }
 
-func TestWorkspace_TakesInWhatAnEarlierProcessLeft(t *testing.T) {
+func TestDB_TakesInWhatAnEarlierProcessLeft(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.db")
 	if err := os.MkdirAll(path, 0o700); err != nil { // a folder cannot be opened as a database
 		t.Fatal(err)
@@ -205,12 +205,12 @@ func TestWorkspace_TakesInWhatAnEarlierProcessLeft(t *testing.T) {
 	b.call("left behind")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel() // a close that may not wait
-	b.w.Close(ctx)
+	b.db.Shutdown(ctx)
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
 	next := newBench(t, path)
-	until(t, "taking in", func() bool { return next.w.Store() != nil && len(next.stored()) == 1 })
+	until(t, "taking in", func() bool { return next.db.Store() != nil && len(next.stored()) == 1 })
 	next.close()
 	if got := next.stored(); len(got) != 1 || got[0] != "left behind" {
 		t.Errorf("stored %q, want what was left behind", got)
@@ -221,7 +221,7 @@ func TestWorkspace_TakesInWhatAnEarlierProcessLeft(t *testing.T) {
 // is whole stays, whoever reads it.
 func TestOpenSpool_MakesACutSaltAnew(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
-	file := filepath.Join(workspace.SpoolDir(path), "salt")
+	file := filepath.Join(retake.SpoolDir(path), "salt")
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -232,11 +232,11 @@ func TestOpenSpool_MakesACutSaltAnew(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		w, err := workspace.OpenSpool(path, slog.New(slog.DiscardHandler))
+		db, err := retake.OpenSpool(path, retake.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Close(t.Context()); err != nil {
+		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
 		salt, err := os.ReadFile(file)

@@ -1,15 +1,15 @@
-package workspace
+package retake
 
 import (
 	"cmp"
 	"runtime/debug"
 )
 
-// version is what the Makefile says of the sources; "" where go built them alone.
+// version is set by the Makefile; "" if go built the program alone.
 var version string
 
-// Version says what a program was built from: what the Makefile says, else the
-// module's version or the commit, as far as the build knows them.
+// Version returns what this program was built from: the version that the Makefile
+// set, else the module's version, else the commit.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -1,4 +1,4 @@
-package workspace_test
+package retake_test
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"fmt"
 	"io"
-	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -17,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake"
 	"github.com/retake-debugger/retake/recorder"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -27,7 +26,7 @@ import (
 func TestClose_SaysWhatIsLeftInTheSpool(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.db")
 	b := newBench(t, path)
-	if err := b.w.Opened(t.Context()); err != nil {
+	if err := b.db.Opened(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	b.call("first")
@@ -36,7 +35,7 @@ func TestClose_SaysWhatIsLeftInTheSpool(t *testing.T) {
 	}
 	release := make(chan struct{})
 	held := make(chan struct{})
-	db := b.w.Store()
+	db := b.db.Store()
 	var other sync.WaitGroup
 	other.Go(func() {
 		err := db.Update(context.Background(), func(transcript.Tx) error {
@@ -53,7 +52,7 @@ func TestClose_SaysWhatIsLeftInTheSpool(t *testing.T) {
 	b.call("third")
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if err := b.w.Close(ctx); err == nil {
+	if err := b.db.Shutdown(ctx); err == nil {
 		t.Error("close says nothing though the database does not answer")
 	}
 	if log := b.log.String(); !strings.Contains(log, "left in the spool") || !strings.Contains(log, "exchanges=2") {
@@ -63,7 +62,7 @@ func TestClose_SaysWhatIsLeftInTheSpool(t *testing.T) {
 	other.Wait()
 	again := newBench(t, path)
 	defer again.close()
-	if err := again.w.Opened(t.Context()); err != nil {
+	if err := again.db.Opened(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for len(again.stored()) < 3 {
@@ -76,7 +75,7 @@ func TestClose_SaysWhatIsLeftInTheSpool(t *testing.T) {
 func TestClose_OfADatabaseThatANewerVersionChanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.db")
 	b := newBench(t, path)
-	if err := b.w.Opened(t.Context()); err != nil {
+	if err := b.db.Opened(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var version int
@@ -92,7 +91,7 @@ func TestClose_OfADatabaseThatANewerVersionChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.call("first")
-	until(t, "a failed commit", func() bool { return !strings.HasSuffix(fmt.Sprint(b.w.Status()["ingest"]), " 0}") })
+	until(t, "a failed commit", func() bool { return !strings.HasSuffix(fmt.Sprint(b.db.Status()["ingest"]), " 0}") })
 	began := time.Now()
 	b.close()
 	if took := time.Since(began); took > 5*time.Second {
@@ -106,7 +105,7 @@ func TestClose_OfADatabaseThatANewerVersionChanged(t *testing.T) {
 	}
 	again := newBench(t, path)
 	defer again.close()
-	if err := again.w.Opened(t.Context()); err != nil {
+	if err := again.db.Opened(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "the exchange", func() bool { return len(again.stored()) == 1 })
@@ -124,18 +123,18 @@ const (
 // database too. It tells how long after the end the spool was empty, and how
 // long the other writer waited. It runs once, whatever b.N.
 func BenchmarkBacklog(b *testing.B) {
-	w, err := workspace.OpenSpool(filepath.Join(b.TempDir(), "t.db"), slog.New(slog.DiscardHandler))
+	db, err := retake.OpenSpool(filepath.Join(b.TempDir(), "t.db"), retake.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	w.Start(nil)
-	defer w.Close(context.Background())
+	db.Start(nil)
+	defer db.Close()
 	upstream := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		_, _ = io.WriteString(rw, `{"id":"chatcmpl-1","object":"chat.completion","model":"m-1","choices":[{"index":0,"message":{"role":"assistant","content":"Yes."},"finish_reason":"stop"}]}`)
 	}))
 	defer upstream.Close()
-	o := w.Recording()
+	o := db.Recording()
 	u := mustURL(b, upstream.URL)
 	o.Upstreams = []recorder.Upstream{{URL: u}}
 	proxy, err := recorder.NewProxy(o)
@@ -149,11 +148,11 @@ func BenchmarkBacklog(b *testing.B) {
 	var waits []time.Duration
 	var most int
 	var beside sync.WaitGroup
-	beside.Go(func() { waits, most = writeBeside(ctx, w) })
+	beside.Go(func() { waits, most = writeBeside(ctx, db) })
 	flood(b, server.URL+"/v1/chat/completions")
 	ended := time.Now()
-	left := w.Recording().Spool.Stats().Backlog
-	for w.Recording().Spool.Stats().Backlog > 0 {
+	left := db.Recording().Spool.Stats().Backlog
+	for db.Recording().Spool.Stats().Backlog > 0 {
 		time.Sleep(time.Millisecond)
 	}
 	b.ReportMetric(time.Since(ended).Seconds(), "drain-s")
@@ -165,22 +164,22 @@ func BenchmarkBacklog(b *testing.B) {
 	b.ReportMetric(float64(waits[len(waits)/2].Microseconds())/1000, "wait-p50-ms")
 	b.ReportMetric(float64(waits[len(waits)*99/100].Microseconds())/1000, "wait-p99-ms")
 	b.ReportMetric(float64(waits[len(waits)-1].Microseconds())/1000, "wait-most-ms")
-	s := w.Recording().Spool.Stats()
+	s := db.Recording().Spool.Stats()
 	b.ReportMetric(float64(s.Lossy+s.Lost), "lossy")
 	b.ReportMetric(0, "ns/op")
 }
 
 // writeBeside notes how long small transactions take, and how many exchanges
 // waited in the spool at most.
-func writeBeside(ctx context.Context, w *workspace.Workspace) (waits []time.Duration, most int) {
+func writeBeside(ctx context.Context, db *retake.DB) (waits []time.Duration, most int) {
 	for ; ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
-		db := w.Store()
-		if db == nil {
+		rows := db.Store()
+		if rows == nil {
 			continue
 		}
-		most = max(most, w.Recording().Spool.Stats().Backlog)
+		most = max(most, db.Recording().Spool.Stats().Backlog)
 		began := time.Now()
-		err := db.Update(ctx, func(tx transcript.Tx) error { return tx.SetNote("beside", began.String()) })
+		err := rows.Update(ctx, func(tx transcript.Tx) error { return tx.SetNote("beside", began.String()) })
 		if err == nil {
 			waits = append(waits, time.Since(began))
 		}

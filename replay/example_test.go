@@ -60,9 +60,9 @@ func recordedWeather(ctx context.Context, db *store.DB, model string) *transcrip
 	return stored[0]
 }
 
-// A recorded run is played again with another tool result. No tool runs: what is not
-// edited comes from the recording.
-func ExamplePlayer_Play() {
+// A recorded run is played again with another tool result. No tool runs: results that are
+// not edited come from the recording.
+func ExamplePlan() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "replay")
 	if err != nil {
@@ -83,18 +83,18 @@ func ExamplePlayer_Play() {
 	defer model.Close()
 	origin := recordedWeather(ctx, db, model.URL)
 
-	req, err := replay.NewRequest(ctx, db, origin, nil)
+	plan := replay.Plan{
+		Origin: origin,
+		Edits:  []transcript.Edit{{Op: transcript.SetResult, CallID: "call_1", Text: "snowing"}},
+		Limits: replay.Limits{Steps: 10},
+	}
+	ready, err := plan.Prepare(ctx, db)
 	if err != nil {
 		panic(err)
 	}
-	tape, err := replay.ReadTape(ctx, db, origin)
-	if err != nil {
-		panic(err)
-	}
-	edits := []transcript.Edit{{Op: transcript.SetResult, CallID: "call_1", Text: "snowing"}}
-	edited, recorded := tape.Player(edits, nil)
+	fmt.Println("likely requests:", ready.Estimate(nil).Requests)
 	player := &replay.Player{Store: db, Transport: recorder.NewTransport(nil, recorder.Options{Spool: spool}), WithID: recorder.WithID}
-	take, err := player.Play(ctx, req, replay.Options{Edits: edits, Sources: []replay.Source{edited, recorded}, Limits: replay.Limits{Steps: 10}})
+	take, err := ready.Play(ctx, player, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -103,6 +103,7 @@ func ExamplePlayer_Play() {
 	}
 	fmt.Println(take.Ref, take.StopReason, "after", len(take.Steps), "steps:", take.FinalText)
 	// Output:
+	// likely requests: 2
 	// weather was edited
 	// t1 answered after 2 steps: It is snowing.
 }

@@ -55,3 +55,6 @@ func (a Taken) Keep(keep func(part Part, i int) bool) (*Candidate, error) {
 	}
 	return &Candidate{body, newErrors(a.parts.known, one.errors())}, nil
 }
+
+// Decodes counts the request bodies that were decoded.
+func (y *Ready) Decodes() int64 { return y.Request.from.decodes.Load() }

@@ -178,6 +178,7 @@ func (y *Ready) build(ctx context.Context, r transcript.Reader, o *original) err
 	if y.Request, err = o.request(ctx, r, y.now); err != nil {
 		return err
 	}
+	y.edited = y.Request.clone()
 	if !p.Once {
 		if err := y.Request.StandAlone(ctx, r); err != nil {
 			return err

@@ -28,8 +28,9 @@ type Ready struct {
 	Recorded *transcript.Turn
 	Look     Look
 
-	now  []transcript.Edit // made in Request
-	tape *Tape
+	now    []transcript.Edit // made in Request
+	edited *Request          // with these edits and nothing else done to it
+	tape   *Tape
 }
 
 // Requests returns all requests that are sent first.
@@ -167,9 +168,11 @@ func (y *Ready) asking(model string) []transcript.Edit {
 }
 
 func (y *Ready) arm(ctx context.Context, r transcript.Reader, o *original, name string, edits, later []transcript.Edit, t Target) error {
-	req, err := o.request(ctx, r, edits)
-	if err != nil {
-		return err
+	req, err := y.edited.clone(), error(nil)
+	if len(edits) != len(y.now) { // edits are added, or left out
+		if req, err = o.request(ctx, r, edits); err != nil {
+			return err
+		}
 	}
 	if y.Request.Held { // arms have to differ in what is compared alone
 		if err := req.Whole(ctx, r); err != nil {

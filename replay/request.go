@@ -109,6 +109,12 @@ func (o *original) request(ctx context.Context, r transcript.Reader, edits []tra
 	return req, nil
 }
 
+func (r *Request) clone() *Request {
+	own := *r
+	own.Header = r.Header.Clone()
+	return &own
+}
+
 // decoded returns the body without its content encoding, decoded once.
 func (r *Request) decoded() (*decoded, error) {
 	speaks := r.Speaks()

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/retake-debugger/retake/cmd/internal/workspace"
+	"github.com/retake-debugger/retake"
 	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/store"
@@ -59,12 +59,12 @@ func TestPlan_FlagsFormAndGoSendTheSameBytes(t *testing.T) {
 		t.Fatalf("by flags: %d %s", status, errs)
 	}
 
-	w, err := workspace.Open(ctx, path, workspace.Logger(io.Discard, "text"))
+	w, err := retake.Open(ctx, path, retake.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close(ctx)
-	h := web.New(web.Options{Reader: w.Store(), Update: w.Store().Update, Now: time.Now, Replaying: &web.Replaying{Key: func(string) string { return "" }, Player: func() *replay.Player { return w.Player(nil) }}})
+	defer w.Close()
+	h := web.New(web.Options{Reader: w.Store(), Update: w.Store().Update, Now: time.Now, Replaying: &web.Replaying{Key: func(string) string { return "" }, Player: func() *replay.Player { return w.Player() }}})
 	form := url.Values{"mode": {"continue"}, "model": {"m2"}, "system": {"Be brief."}, "params": {"temperature=0"}, "id.0": {"call_abc"}, "result.0": {"snow"}, "max_steps": {"7"}}
 	playForm(t, h, "/x/1/replay", form)
 
@@ -78,7 +78,7 @@ func TestPlan_FlagsFormAndGoSendTheSameBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	planned := string(ready.Request.Body)
-	if _, err := ready.Play(ctx, w.Player(nil), nil); err != nil {
+	if _, err := ready.Play(ctx, w.Player(), nil); err != nil {
 		t.Fatal(err)
 	}
 

@@ -133,7 +133,7 @@ func (r *archiveReader) exchange(x *archiveExchange) error {
 	c := &transcript.Capture{ID: x.ID, StartedAt: x.StartedAt, EndedAt: x.EndedAt, Label: x.Label, Imported: x.Grade, Upstream: x.Upstream, Method: x.Method, URL: r.source.safeURL(x.URL),
 		RequestHeader: r.source.safeHeader(x.Request.Headers), ResponseHeader: r.source.safeHeader(x.Response.Headers), Status: x.Status, Outcome: x.Outcome, Error: x.Error,
 		Lossy: x.Lossy, FirstByte: x.FirstByte, Request: request, Response: response,
-		RequestLeft: x.Request.omission(), ResponseLeft: x.Response.omission()}
+		RequestOmission: x.Request.omission(), ResponseOmission: x.Response.omission()}
 	if c.Imported == "" {
 		c.Imported = transcript.Exact
 	}

@@ -59,8 +59,8 @@ func (a *Archive) Add(e *transcript.Exchange) error {
 	}
 	x := &archiveExchange{ID: e.ID, StartedAt: e.StartedAt.UTC(), EndedAt: e.EndedAt.UTC(), Grade: e.Imported, Upstream: e.Upstream, Method: e.Method, URL: e.URL, Status: e.Status,
 		Outcome: e.Outcome, Error: e.Error, Lossy: e.Lossy, FirstByte: e.Timing.FirstByte, Link: a.link(e)}
-	if e.Seen != nil {
-		x.Outcome, x.Error = e.Seen.Outcome, e.Seen.Error
+	if e.TransportEnding != nil {
+		x.Outcome, x.Error = e.TransportEnding.Outcome, e.TransportEnding.Error
 	} else if e.Outcome == transcript.HTTPError || e.Outcome == transcript.StreamError {
 		x.Outcome, x.Error = transcript.OK, nil
 	}

@@ -43,8 +43,8 @@ func (r *Redacted) exchange(e *transcript.Exchange, err error) (*transcript.Exch
 	safe := *e
 	safe.URL, safe.Preview = r.scrub.Text(e.URL), r.scrub.Text(e.Preview)
 	safe.Error = r.failure(e.Error)
-	if e.Seen != nil {
-		safe.Seen = &transcript.Ending{Outcome: e.Seen.Outcome, Error: r.failure(e.Seen.Error)}
+	if e.TransportEnding != nil {
+		safe.TransportEnding = &transcript.Ending{Outcome: e.TransportEnding.Outcome, Error: r.failure(e.TransportEnding.Error)}
 	}
 	safe.Warnings = nil
 	for _, w := range e.Warnings {

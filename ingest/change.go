@@ -104,12 +104,12 @@ func (k *linker) countDropped(c *transcript.Change, parent *transcript.Exchange)
 }
 
 // dropped counts the items of a history that another one does not hold.
-func dropped(before, now []transcript.Item) transcript.Load {
+func dropped(before, now []transcript.Item) transcript.Amount {
 	kept := map[transcript.Key]int{}
 	for _, key := range transcript.Keys(now) {
 		kept[key]++
 	}
-	var load transcript.Load
+	var load transcript.Amount
 	for i := range before {
 		if !before[i].InChain() {
 			continue

@@ -65,8 +65,8 @@ func (c *Committer) decode(capture *transcript.Capture) *decoded {
 		c.digests.measure(&e.Request, &d.request)
 		c.digests.measure(&e.Response, &d.response)
 	}
-	leftOut(&e.Request, capture.RequestLeft)
-	leftOut(&e.Response, capture.ResponseLeft)
+	leftOut(&e.Request, capture.RequestOmission)
+	leftOut(&e.Response, capture.ResponseOmission)
 	d.describe()
 	return d
 }
@@ -194,15 +194,15 @@ func settle(e *transcript.Exchange, t *transcript.Turn) {
 	was := transcript.Ending{Outcome: e.Outcome, Error: e.Error}
 	correct(e, t)
 	if now := seen(e); now.Outcome != was.Outcome || now.Error != was.Error {
-		e.Seen = &was
+		e.TransportEnding = &was
 	}
 }
 
 // seen gives how the transport saw the end of an exchange that is settled.
 func seen(e *transcript.Exchange) transcript.Ending {
 	switch {
-	case e.Seen != nil:
-		return *e.Seen
+	case e.TransportEnding != nil:
+		return *e.TransportEnding
 	case e.Outcome == transcript.HTTPError, e.Outcome == transcript.StreamError:
 		return transcript.Ending{Outcome: transcript.OK}
 	}

@@ -26,7 +26,7 @@ func (d *draft) differences(ctx context.Context, r transcript.Reader) ([]string,
 		same bool
 	}{
 		{"dialect", old.Dialect == now.Dialect},
-		{"outcome", old.Outcome == now.Outcome && equal(old.Error, now.Error) && old.Complete == now.Complete && sameEnding(old.Seen, now.Seen)},
+		{"outcome", old.Outcome == now.Outcome && equal(old.Error, now.Error) && old.Complete == now.Complete && sameEnding(old.TransportEnding, now.TransportEnding)},
 		{"answer", old.Stream == now.Stream && old.Model == now.Model && old.ResponseModel == now.ResponseModel &&
 			old.ResponseID == now.ResponseID && old.FinishReason == now.FinishReason},
 		{"decoding", old.Request.DecodeError == now.Request.DecodeError && old.Response.DecodeError == now.Response.DecodeError},

@@ -39,7 +39,7 @@ func (p *sentPiece) add(it *transcript.Item) {
 	if it.InChain() {
 		p.chain++
 	} else {
-		p.known = append(p.known, transcript.SameKey(it))
+		p.known = append(p.known, transcript.ContentKey(it))
 	}
 }
 

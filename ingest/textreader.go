@@ -66,7 +66,7 @@ func (x *textReader) read(ctx context.Context, r transcript.Reader, u transcript
 			Kind: b.Item.Kind, Tool: b.Tool, IsError: b.Item.IsError, Text: text})
 		key := c.same[b.Item]
 		if b.Item.IsSetting() {
-			key = transcript.SameKey(b.Item)
+			key = transcript.ContentKey(b.Item)
 		}
 		same = append(same, key)
 	}

@@ -58,7 +58,7 @@ func packExchange(e *transcript.Exchange, model int64, request, response any) ([
 		errType, errCode, errMessage = e.Error.Type, e.Error.Code, e.Error.Message
 	}
 	row := make([]any, 0, 70)
-	seen, err := packSeen(e.Seen)
+	seen, err := packSeen(e.TransportEnding)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func (s *scanned) finish(e *transcript.Exchange) error {
 		}
 	}
 	if s.seen != nil {
-		if err := json.Unmarshal([]byte(*s.seen), &e.Seen); err != nil {
+		if err := json.Unmarshal([]byte(*s.seen), &e.TransportEnding); err != nil {
 			return fmt.Errorf("read ending: %w", err)
 		}
 	}

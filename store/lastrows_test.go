@@ -22,7 +22,7 @@ func TestTx_RemembersExchangesAsTheyAreStored(t *testing.T) {
 			e.Usage, e.Request.Headers, e.Response.Headers = nil, nil, nil
 		case 3:
 			e.Outcome, e.Error = transcript.HTTPError, &transcript.Error{Type: "a", Code: "b", Message: "c"}
-			e.Seen, e.Warnings = &transcript.Ending{Outcome: transcript.OK}, []string{"one", "two"}
+			e.TransportEnding, e.Warnings = &transcript.Ending{Outcome: transcript.OK}, []string{"one", "two"}
 			e.Link.Parent, e.Link.Change.Model = example(1).ID, "m"
 		}
 		if err := db.Update(t.Context(), func(tx transcript.Tx) error { return putStep(tx, e, [][]byte{{byte(n)}}, nil) }); err != nil {

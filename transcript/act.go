@@ -99,7 +99,7 @@ func (al *acts) level(n, x, xEnd, y, yEnd int) {
 // keys are the keys by which acts are the same at a level.
 func (s Sameness) keys(list []Act, by level) []Key {
 	keys := make([]Key, len(list))
-	var h hashed
+	var h keyHash
 	for i := range list {
 		h.buf = h.buf[:0]
 		h.field(strconv.Itoa(list[i].Depth))
@@ -113,7 +113,7 @@ func (s Sameness) keys(list []Act, by level) []Key {
 	return keys
 }
 
-func (s Sameness) hash(h *hashed, it *Item, steady bool) {
+func (s Sameness) hash(h *keyHash, it *Item, steady bool) {
 	h.field(string(it.Kind))
 	if it.Kind == MessageItem {
 		h.field(it.Role)

@@ -10,8 +10,8 @@ const (
 	keptBase64 = 64  // what stays of one at either end
 )
 
-// WithoutBase64 gives a text without the middle of its long runs of base64:
-// nobody looks for that, and an index of it would be as large as the data.
+// WithoutBase64 returns a text without the middle of its long runs of base64:
+// searches do not need it, and an index of it would be as large as the data.
 func WithoutBase64(s string) string {
 	var out strings.Builder
 	done := 0
@@ -26,13 +26,13 @@ func WithoutBase64(s string) string {
 	return out.String() + s[done:]
 }
 
-// Base64Runs gives where runs of that many bytes of base64 and more begin and
-// end. One without capitals, small letters and digits is a word, a path or a
-// line, no data.
+// Base64Runs returns where runs of at least that many bytes of base64 begin and
+// end. A run without capitals, small letters and digits is a word, a path or a
+// line, not data.
 func Base64Runs(s string, least int) iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {
 		for start := 0; start+least <= len(s); {
-			// From behind: of a text, whose words are short, few bytes are looked at.
+			// From the end: in a text, whose words are short, few bytes are read.
 			last := start + least - 1
 			for last >= start && isBase64(s[last]) {
 				last--
@@ -57,7 +57,7 @@ func isBase64(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '=' || c == '-' || c == '_'
 }
 
-// isMixed tells whether there are capitals, small letters and digits.
+// isMixed reports whether there are capitals, small letters and digits.
 func isMixed(s string) bool {
 	var upper, lower, digit bool
 	for i := 0; i < len(s) && !(upper && lower && digit); i++ {

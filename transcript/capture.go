@@ -27,7 +27,7 @@ type Capture struct {
 	Request        CapturedBody
 	Response       CapturedBody
 	// What was left out of the bodies; nil: nothing.
-	RequestLeft, ResponseLeft *Omission
+	RequestOmission, ResponseOmission *Omission
 }
 
 // Omission describes a body that by choice is not what went over the wire.

@@ -1,13 +1,12 @@
-// Package transcript says what a transcript is: the nouns of Retake and the
-// pure functions on them. It imports nothing but the standard library and
-// everything else builds on it.
+// Package transcript says what a transcript is: the nouns of Retake and the pure
+// functions on them.
 //
-// An Exchange is one HTTP request and its response as seen on the wire. A
-// dialect decodes it into a Turn, whose Items are the units of a transcript.
-// A Pair is a tool call and its result, joined by call id within their
-// conversation. A Link says which earlier exchange's history this one extends,
-// and by what evidence. A Run is everything one task did.
+// An Exchange is one HTTP request and its response as seen on the wire. A dialect
+// decodes it into a Turn, whose Items are the units of a transcript. A Pair is a
+// tool call and its result, joined by call id within their conversation. A Link
+// says which earlier exchange's history this one extends, and by what evidence. A
+// Run is everything one task did.
 //
-// The storage contract is here too (Store, Tx, Reader): small interfaces that
-// the packages above use without knowing which database is behind them.
+// The storage contract is here too: Store and the roles it is made of. Packages
+// above use them without knowing which database implements them.
 package transcript

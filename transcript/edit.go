@@ -2,13 +2,13 @@ package transcript
 
 import "encoding/json"
 
-// Edit is one change that a take makes to a recorded request. Nothing recorded
-// is changed by it. Which members count depends on Op.
+// Edit is one change that a take makes to a recorded request, which itself stays as
+// it is. Which fields count depends on Op.
 type Edit struct {
 	Op      string          `json:"op"`                // one of the Ops below; "" means SetResult
 	CallID  string          `json:"call_id,omitempty"` // of SetResult and SetArgs
-	At      string          `json:"at,omitempty"`      // JSON pointer of what is changed, in the request as the edits before this one left it
-	Was     string          `json:"was,omitempty"`     // what stood there: its text, or JSON
+	At      string          `json:"at,omitempty"`      // JSON pointer of what changes, in the request after the edits before this one
+	Was     string          `json:"was,omitempty"`     // what was there: its text, or JSON
 	Text    string          `json:"text,omitempty"`    // of SetResult, SetSystem, SetModel; the name of SetParam
 	Value   json.RawMessage `json:"value,omitempty"`   // of the others: JSON
 	IsError *bool           `json:"is_error,omitempty"`
@@ -16,12 +16,12 @@ type Edit struct {
 
 // The Ops of edits.
 const (
-	SetResult = "set_result" // the result of CallID, or the one at At, gets another Text; and IsError if it is not nil
-	SetArgs   = "set_args"   // the call CallID in the history gets other arguments: Value
+	SetResult = "set_result" // the result of CallID, or the one at At, becomes Text; with IsError if it is not nil
+	SetArgs   = "set_args"   // the arguments of call CallID in the history become Value
 	SetSystem = "set_system" // the system prompt becomes Text
-	SetValue  = "set"        // what is At becomes Value; a member that is not there is added
-	Drop      = "drop"       // what is At is taken out
-	Insert    = "insert"     // Value is put in At, as the "add" of a JSON Patch does
+	SetValue  = "set"        // the value at At becomes Value; a missing member is added
+	Drop      = "drop"       // the value at At is removed
+	Insert    = "insert"     // Value is inserted at At, like the "add" of a JSON Patch
 	SetModel  = "model"      // the model becomes Text
 	SetParam  = "param"      // the member Text of the request becomes Value
 	SetTools  = "tools"      // the tools become Value, a list

@@ -6,8 +6,8 @@ import "time"
 // dialect.
 type Dialect string
 
-// The dialects that are known. An exchange of dialect Unknown is recorded,
-// forwarded and shown raw.
+// The known dialects. An exchange of dialect Unknown is recorded, forwarded and
+// shown raw.
 const (
 	Chat      Dialect = "chat"      // OpenAI Chat Completions
 	Responses Dialect = "responses" // OpenAI Responses
@@ -21,7 +21,7 @@ type Grade string
 // The grades of imported exchanges, best first.
 const (
 	Exact    Grade = "exact"     // the bytes that went over the wire
-	Rebuilt  Grade = "rebuilt"   // put together from what a program kept: enough to send it again
+	Rebuilt  Grade = "rebuilt"   // rebuilt from what a program kept: enough to send it again
 	ViewOnly Grade = "view only" // the same with parts missing, such as system prompt or tools
 )
 
@@ -40,26 +40,26 @@ const (
 	InProgress       Outcome = "in_progress"
 )
 
-// Exchange is one HTTP request and its response. The first group of fields is
-// what the wire showed and never changes; the second is derived from it and
-// can be derived again.
+// Exchange is one HTTP request and its response. The first group of fields is what
+// the wire showed and never changes. The second is derived from it and can be
+// derived again.
 type Exchange struct {
-	ID        string    // UUID v7, given by the recorder
-	N         int64     // its number in this database, from 1; shown as xN
-	StartedAt time.Time // zero: nobody knows, as of an import whose file does not say
-	EndedAt   time.Time // zero while it is in progress, and if nobody knows
-	Upstream  string    // the configured name of the upstream
-	Method    string
-	URL       string // the URL that was called, credentials redacted
-	Status    int    // 0 when there was no answer
-	Outcome   Outcome
-	Lossy     bool    // bytes passed that could not be recorded
-	Error     *Error  // what the transport or the provider said, if it failed
-	Seen      *Ending // how the transport saw the end, where Outcome and Error cannot tell it any more
-	Request   Message
-	Response  Message
-	Timing    Timing
-	Imported  Grade // what it is worth if another program's file brought it; "" if it was recorded
+	ID              string    // UUID v7, given by the recorder
+	N               int64     // its number in this database, from 1; shown as xN
+	StartedAt       time.Time // zero if unknown, as in an import whose file does not say
+	EndedAt         time.Time // zero while it is in progress, and if unknown
+	Upstream        string    // the configured name of the upstream
+	Method          string
+	URL             string // the URL that was called, credentials redacted
+	Status          int    // 0 when there was no answer
+	Outcome         Outcome
+	Lossy           bool    // part of it could not be recorded
+	Error           *Error  // what the transport or the provider said, if it failed
+	TransportEnding *Ending // how the transport saw the end, if Outcome and Error say something else
+	Request         Message
+	Response        Message
+	Timing          Timing
+	Imported        Grade // of an import; "" if it was recorded
 
 	Dialect       Dialect
 	Stream        bool // the answer was an event stream
@@ -77,13 +77,13 @@ type Exchange struct {
 	Link          Link
 }
 
-// BeganAfter tells whether an exchange is known to have begun after another one.
+// BeganAfter reports whether an exchange is known to have begun after another one.
 func (e *Exchange) BeganAfter(other *Exchange) bool {
 	return !e.StartedAt.IsZero() && !other.StartedAt.IsZero() && e.StartedAt.After(other.StartedAt)
 }
 
-// Between is the time from one moment to another, not less than none; nil if one of
-// them is not known.
+// Between returns the time from one moment to another, at least 0; nil if one of
+// them is unknown.
 func Between(from, to time.Time) *time.Duration {
 	if from.IsZero() || to.IsZero() {
 		return nil
@@ -102,7 +102,7 @@ type Message struct {
 	DecodeError     string // why the body could not be decoded; empty if it could
 	Omitted         string // "images", "bodies" or "secrets", or several: what a user chose to leave out of Body
 	Body            BodyID
-	Chunks          []Chunk // arrival of the pieces; response only
+	Chunks          []Chunk // when the bytes arrived; response only
 }
 
 // Chunk says that the body from Offset on arrived At after the exchange began.
@@ -115,7 +115,7 @@ type Chunk struct {
 // Timing is measured from the start of the exchange. Zero means not seen.
 type Timing struct {
 	FirstByte  time.Duration // response header
-	FirstToken time.Duration // first piece of content of a stream
+	FirstToken time.Duration // first content of a stream
 	Duration   time.Duration
 	Events     int // SSE events in the response
 }
@@ -128,8 +128,8 @@ type Error struct {
 	Message string `json:"message"`
 }
 
-// Ending is how the transport saw an exchange end, before its answer was read:
-// an error inside a 200 is a failure that only the answer tells of.
+// Ending is how the transport saw an exchange end, before the answer was read: only
+// the answer tells of an error inside a 200.
 type Ending struct {
 	Outcome Outcome `json:"outcome"`
 	Error   *Error  `json:"error,omitempty"`
@@ -149,60 +149,6 @@ type Usage struct {
 	Reasoning    int64  `json:"reasoning"`
 	Total        int64  `json:"total"`
 	Complete     bool   `json:"complete"` // false: the stream was cut, the figures are lower bounds
-}
-
-// Link says which exchange this one continues. Parent is empty where nothing
-// was found, and names nothing where it was removed since.
-type Link struct {
-	Run      string // id of the run
-	Labelled bool   // the exchange came with the label of its run
-	Agent    string // id of the agent, "" for a side call
-	Step     int    // which step of its agent, from 1; 0 for a side call
-	Attempt  int    // which attempt at the step, from 1
-	Side     bool   // a call beside the agents: a title, a probe, a token count …
-	Parent   string // id of the exchange that this one goes on from
-	By       string // the kind of evidence: one of the By constants, "" for none
-	Evidence string // in words, e.g. "12 items of x34's history and output"
-	Shared   int    // how many items of the input the parent's history already held
-	InLen    int    // chain items in the full history up to and including the input
-	OutLen   int    // InLen and the chain items of the output
-	InNode   Node   // history up to the input
-	OutNode  Node   // history including the output
-	// LooseNode is OutNode made of keys without call ids.
-	NodeWithoutIDs Node
-	Settings       Settings // system prompt and tools
-	Change         Change   // what is otherwise than in the exchange before
-	Replay         bool     // a take sent it; Reader.Outlines alone tells
-	AsOf           int64    // number of the latest exchange that was known when the link was made; 0 for the exchange itself
-}
-
-// The kinds of evidence, strongest first. The first three belong to a history
-// that only the provider holds: the request leaves it out.
-const (
-	ByResponse       = "previous_response_id" // the request names the answer that it goes on from
-	ByConversation   = "conversation"         // it names a conversation
-	ByReference      = "item_reference"       // it names an item of the answer
-	ByUser           = "user"                 // a user said so (Override)
-	ByTake           = "take"                 // a take sent it, which says where it left the original
-	ByRetrieve       = "retrieve"             // it asks again for an answer: a poll, a resumed stream
-	ByHistory        = "history"              // its input begins with the parent's history and output
-	ByChoice         = "choice"               // the same with another of several choices than the first
-	ByKeysWithoutIDs = "ids"                  // the same but for call ids
-	ByCall           = "call"                 // it repeats a call of the parent, though the history before differs
-	ByText           = "text"                 // it repeats the final text of the parent, though the history before differs
-	ByCompaction     = "compaction"           // its history was replaced by a summary that the parent made
-	ByHandoff        = "handoff"              // its first message holds the parent's final text; the agent is another
-	ByAttempt        = "attempt"              // it asks what a request asked that failed
-	BySession        = "session"              // the client names the session or agent
-	ByPrompt         = "prompt"               // its first message is what a call passed on
-	ByTime           = "time"                 // a side call of the only run that its client had under way
-	ByLabel          = "label"                // recorder run's label
-)
-
-// ServerHeld tells whether a link is to a history that the provider holds and the
-// request leaves out.
-func (l *Link) ServerHeld() bool {
-	return l.Parent != "" && (l.By == ByResponse || l.By == ByConversation || l.By == ByReference)
 }
 
 // Filter narrows a listing. The zero Filter selects all exchanges.

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Identity is what a client says of itself in the headers of a request. Empty
-// fields: it says nothing. Session and Agent are prefixed by the client's name,
-// so that two clients cannot be taken for one.
+// Identity is what a client says about itself in the headers of a request. A field
+// is empty if it says nothing. Session and Agent are prefixed by the client's name,
+// so that those of two clients are different.
 type Identity struct {
 	Session string // names the run
 	Agent   string // names the agent; it vetoes joining another agent's history
@@ -64,5 +64,5 @@ func Identify(header map[string][]string) Identity {
 	return Identity{}
 }
 
-// IsSub tells whether the client says that another agent started this one.
+// IsSub reports whether the client says that another agent started this one.
 func (id Identity) IsSub() bool { return id.Parent != "" && id.Parent != id.Agent }

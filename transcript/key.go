@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Key identifies an item by its meaning: two items with equal keys are the
-// same unit, however a client wrote it down.
+// Key identifies an item by its meaning: items with equal keys are the same,
+// however a client wrote them down.
 type Key [16]byte
 
 // Node identifies a history: the chain of the keys of its items.
 type Node [16]byte
 
-// IsZero tells whether the node is no history at all.
+// IsZero reports whether the node is no history at all.
 func (n Node) IsZero() bool { return n == Node{} }
 
-// InChain tells whether an item is part of a history's chain. System text,
-// tool definitions, reasoning and what the provider ran by itself are not:
-// clients may change or leave them out when they send a history again. Neither
-// are further choices (n > 1), nor messages that say nothing.
+// InChain reports whether an item is part of a history's chain. System text, tool
+// definitions, reasoning and what the provider ran itself are not: clients may
+// change them or leave them out when they send a history again. Nor are further
+// choices (n > 1) and messages without content.
 func (it *Item) InChain() bool {
 	if it.Choice > 0 || it.ServerSide {
 		return false
@@ -33,17 +33,17 @@ func (it *Item) InChain() bool {
 	return true
 }
 
-// KeyOf hashes what an item means: kind, role, text, other parts, call id,
-// name, canonical arguments and the error mark; a compaction by its id, since
-// its content is encrypted anew each time; an Other by its JSON.
+// KeyOf hashes what an item means: kind, role, text, other parts, call id, name,
+// canonical arguments and the error mark; a compaction by its id, since its content
+// is encrypted differently each time; an Other by its JSON.
 func KeyOf(it *Item) Key { return keyOf(it, it.CallID) }
 
-// KeyWithoutID is a key without the call id, for clients and gateways that write
-// ids anew.
+// KeyWithoutID is a key without the call id, for clients and gateways that replace
+// ids.
 func KeyWithoutID(it *Item) Key { return keyOf(it, "") }
 
 func keyOf(it *Item, callID string) Key {
-	h := hashed{make([]byte, 0, 128+len(it.Text)+len(it.ArgumentsRaw)+72*len(it.Parts))}
+	h := keyHash{make([]byte, 0, 128+len(it.Text)+len(it.ArgumentsRaw)+72*len(it.Parts))}
 	h.field(string(it.Kind))
 	switch {
 	case it.Kind == Other:
@@ -54,7 +54,7 @@ func keyOf(it *Item, callID string) Key {
 		if it.Kind == MessageItem {
 			h.field(it.Role)
 		}
-		h.field(said(it))
+		h.field(keyText(it))
 		for _, p := range it.Parts {
 			h.field(p)
 		}
@@ -71,19 +71,20 @@ func keyOf(it *Item, callID string) Key {
 	return Key(sum[:16])
 }
 
-// said is the text of an item. White space at the end of an answer does not
-// count: Anthropic refuses it in a last message, so that clients cut it off.
-func said(it *Item) string {
+// keyText is the text of an item as its key counts it. White space at the end of an
+// answer does not count: Anthropic refuses it in a last message, so that clients
+// remove it.
+func keyText(it *Item) string {
 	if it.Kind == MessageItem && it.Role == "assistant" {
 		return strings.TrimRight(it.Text, " \t\r\n")
 	}
 	return it.Text
 }
 
-// hashed is what a key is the hash of: fields, each with its length before it.
-type hashed struct{ buf []byte }
+// keyHash collects what a key is the hash of: fields, each after its length.
+type keyHash struct{ buf []byte }
 
-func (h *hashed) field(s string) {
+func (h *keyHash) field(s string) {
 	h.buf = binary.LittleEndian.AppendUint64(h.buf, uint64(len(s)))
 	h.buf = append(h.buf, s...)
 }
@@ -105,7 +106,7 @@ func canonicalArguments(it *Item) string {
 	return raw
 }
 
-// KeysWithoutIDs gives the keys without call ids of the items that count in a chain.
+// KeysWithoutIDs returns the keys without call ids of the items in the chain.
 func KeysWithoutIDs(items []Item) []Key {
 	var keys []Key
 	for i := range items {
@@ -116,7 +117,7 @@ func KeysWithoutIDs(items []Item) []Key {
 	return keys
 }
 
-// Extend gives the node of a history that goes on with key.
+// Extend returns the node of a history that goes on with key.
 func (n Node) Extend(k Key) Node {
 	var buf [32]byte
 	copy(buf[:16], n[:])
@@ -125,7 +126,7 @@ func (n Node) Extend(k Key) Node {
 	return Node(sum[:16])
 }
 
-// Keys gives the keys of the items that count in a chain (InChain).
+// Keys returns the keys of the items in the chain (InChain).
 func Keys(items []Item) []Key {
 	var keys []Key
 	for i := range items {
@@ -136,8 +137,8 @@ func Keys(items []Item) []Key {
 	return keys
 }
 
-// Chain gives the nodes of a history that starts at from and goes on with the
-// items of these keys: one node for each.
+// Chain returns the nodes of a history that starts at from and goes on with items
+// of these keys: one node for each.
 func Chain(from Node, keys []Key) []Node {
 	nodes := make([]Node, len(keys))
 	for i, k := range keys {

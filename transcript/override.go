@@ -2,9 +2,9 @@ package transcript
 
 import "time"
 
-// Override is a user's own word on what an exchange continues. It outranks
-// everything that is inferred, and what is derived again keeps to it. Of one
-// exchange the last word counts.
+// Override is what a user says about the exchange that another one continues. It
+// outranks everything that is inferred, and deriving again keeps to it. The last
+// Override of an exchange counts.
 type Override struct {
 	Exchange string // id of the exchange that it is about
 	Verb     Verb

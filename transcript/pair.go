@@ -13,8 +13,8 @@ const (
 	Duplicate    State = "duplicate" // a second result for a call that has one
 )
 
-// Place points at one item: the exchange, which body of it ("request" or
-// "response") and the JSON pointer there.
+// Place points at one item: the exchange, which of its bodies ("request" or
+// "response"), and the JSON pointer in it.
 type Place struct {
 	Exchange string `json:"exchange"`
 	Body     string `json:"body"`
@@ -29,7 +29,7 @@ type Pair struct {
 	Call      *Place   `json:"call"`
 	Result    *Place   `json:"result"`
 	By        string   `json:"by,omitempty"` // "id", "position" or "content"
-	LatencyMS *float64 `json:"latency_ms"`   // from the end of the call's answer to the request that brought the result; nil: nobody knows
+	LatencyMS *float64 `json:"latency_ms"`   // from the end of the call's answer to the request with the result; nil if unknown
 	IsError   bool     `json:"is_error"`
 }
 
@@ -41,13 +41,13 @@ type Match struct {
 	By           string
 }
 
-// PairItems joins the tool calls and results of one history, in order. Call
-// ids restart and repeat, so a result belongs to the nearest round before it
-// that holds an open call of its id, and there to the first such call; a round
-// is the calls of one answer. A result without an id is joined by position: to
-// the first open call of the latest round, of its own name if it has one.
-// Calls that the provider ran itself are joined too but never left unanswered.
-// Matches come in the order of their calls, results without a call after them.
+// PairItems joins the tool calls and results of one history, in order. Call ids
+// restart and repeat, so a result belongs to the nearest round before it that has
+// an open call of its id, and there to the first such call. A round is the calls of
+// one answer. A result without an id is joined by position: to the first open call
+// of the latest round, of its own name if it has one. Calls that the provider ran
+// are joined too but never left unanswered. Matches come in the order of their
+// calls, then results without a call.
 func PairItems(items []Item) []Match {
 	calls := 0
 	for i := range items {
@@ -58,15 +58,15 @@ func PairItems(items []Item) []Match {
 	p := pairing{items: items, made: make([]madeCall, len(items)), byID: make(map[string]openCalls, calls)}
 	p.out, p.calls, p.rounds = slices.Grow(p.out, calls), slices.Grow(p.calls, calls), slices.Grow(p.rounds, calls)
 	for i := range items {
-		p.take(i)
+		p.add(i)
 	}
 	return p.matches()
 }
 
-// MatchCalls finds, for the calls of one history, the rows of the recorded
-// answers that made them: item index → row index. Both are in the order of the
-// conversation. Keys repeat (an id that restarts, the same arguments again), so
-// both are gone through from the end, where a history and its recording agree.
+// MatchCalls finds, for the calls of one history, the rows of the recorded answers
+// that made them: item index → row index. Both are in the order of the
+// conversation. Keys repeat (an id that restarts, the same arguments again), so it
+// matches from the end, where a history and its recording agree.
 func MatchCalls(items []Item, rows []CallRow) map[int]int {
 	byKey := map[Key][]int{}
 	for r := range rows {
@@ -104,23 +104,22 @@ type pairing struct {
 	byName map[string]openCalls // calls that a client runs, all of them under ""; nil until it is needed
 }
 
-// madeCall is where a call stands in out, and its round.
+// madeCall is where a call is in out, and its round.
 type madeCall struct{ out, round int }
 
-// openCalls are calls alike. Those that have their result by now are dropped
-// when they are come upon, so that each is looked at once.
+// openCalls are calls with the same id or name. Answered ones are dropped when they
+// are met, so that each is visited once.
 type openCalls struct {
-	top      int // the latest round that has one, -1 for none
-	answered int // the last call that has its result, -1 for none
+	top      int // the latest round with an open call, -1 for none
+	answered int // the last answered call, -1 for none
 }
 
-// openRound is a queue of calls alike in one round, on top of those of earlier
-// rounds.
+// openRound is a queue of such calls in one round, above those of earlier rounds.
 type openRound struct{ round, first, last, below int }
 
 type openCall struct{ index, next int }
 
-func (p *pairing) take(i int) {
+func (p *pairing) add(i int) {
 	switch it := &p.items[i]; it.Kind {
 	case ToolCall:
 		if !p.inCall {
@@ -198,8 +197,8 @@ func (p *pairing) result(i int) {
 	}
 }
 
-// needNames orders the calls so far by name: few histories have results without
-// an id.
+// needNames indexes the calls so far by name: few histories have results without an
+// id.
 func (p *pairing) needNames() {
 	if p.byName != nil {
 		return
@@ -212,8 +211,8 @@ func (p *pairing) needNames() {
 	}
 }
 
-// first gives the first open call of the latest round that has one, and the
-// last call that has its result; -1 where there is none.
+// first returns the first open call of the latest round that has one, and the last
+// answered call; -1 if there is none.
 func (p *pairing) first(by map[string]openCalls, name string) (open, answered int) {
 	o, ok := by[name]
 	if !ok {

@@ -1,27 +1,27 @@
 package transcript
 
-// Origin says where an item of a step's input comes from, against the step
-// before: its input and its output.
+// Origin says where an item of a step's input comes from, compared with the input
+// and output of the step before.
 type Origin string
 
 // The origins of items.
 const (
 	Kept      Origin = "kept"      // the step before had it, and it means the same
-	Rewritten Origin = "rewritten" // it stands where the step before had another one of its kind
+	Rewritten Origin = "rewritten" // the step before had another one of its kind there
 	New       Origin = "new"       // the step before did not have it
-	Dropped   Origin = "dropped"   // the step before had it, and this one has not
+	Dropped   Origin = "dropped"   // the step before had it, and this one does not
 )
 
-// Provenance is one item by its origin. Item is its index in the step's input,
-// Was its index in the history before; -1 where it is not there.
+// Provenance is one item with its origin. Item is its index in the step's input,
+// Was its index in the history before; -1 if it is not there.
 type Provenance struct {
 	Item, Was int
 	Origin    Origin
 }
 
-// Compare tells, for a step against the history before it, what is new, kept,
-// rewritten and dropped: in the order of the step, what was dropped where it
-// would stand. Items are the same if their keys are, see Align.
+// Compare returns, for a step and the history before it, what is new, kept,
+// rewritten and dropped, in the order of the step. What was dropped is listed where
+// it would stand. Items with equal keys are the same; see Align.
 func Compare(before, now []Item) []Provenance {
 	a, b := itemKeys(before), itemKeys(now)
 	p := comparison{before: before, now: now, list: make([]Provenance, 0, len(b)+8)}
@@ -35,8 +35,8 @@ func Compare(before, now []Item) []Provenance {
 	return p.list
 }
 
-// itemKeys are the keys by which items are the same. Settings and reasoning have
-// keys too, though no history is found by them.
+// itemKeys returns the keys by which items are the same. Settings and reasoning
+// have keys too, although histories are not found by them.
 func itemKeys(items []Item) []Key {
 	keys := make([]Key, len(items))
 	for i := range items {
@@ -52,10 +52,10 @@ func itemKeys(items []Item) []Key {
 type comparison struct {
 	before, now []Item
 	list        []Provenance
-	loose       map[*Item]Key // of calls
+	withoutID   map[*Item]Key // of calls
 }
 
-// differ tells of before[i:iEnd] and now[k:kEnd], which have nothing in common:
+// differ compares before[i:iEnd] and now[k:kEnd], which have nothing in common:
 // items of one kind, role and call in the same order were rewritten.
 func (c *comparison) differ(i, iEnd, k, kEnd int) {
 	for k < kEnd {
@@ -81,32 +81,33 @@ func (c *comparison) differ(i, iEnd, k, kEnd int) {
 	}
 }
 
-// replaces tells whether an item can be another version of one: of the same
-// kind and role, and of the same call.
+// replaces reports whether an item can be another version of one: it has the same
+// kind and role, and belongs to the same call.
 func (c *comparison) replaces(was, now *Item) bool {
 	if was.Kind != now.Kind || was.Role != now.Role && was.Kind != ToolResult {
 		return false
 	}
 	switch was.Kind {
 	case ToolCall, ToolDefinition:
-		return was.Name == now.Name && (was.CallID == now.CallID || was.Kind == ToolCall && c.looseKey(was) == c.looseKey(now))
+		return was.Name == now.Name && (was.CallID == now.CallID || was.Kind == ToolCall && c.keyWithoutID(was) == c.keyWithoutID(now))
 	case ToolResult:
 		return was.CallID == now.CallID
 	}
 	return true
 }
 
-func (c *comparison) looseKey(it *Item) Key {
-	key, ok := c.loose[it]
+func (c *comparison) keyWithoutID(it *Item) Key {
+	key, ok := c.withoutID[it]
 	if !ok {
-		if c.loose == nil {
-			c.loose = map[*Item]Key{}
+		if c.withoutID == nil {
+			c.withoutID = map[*Item]Key{}
 		}
 		key = KeyWithoutID(it)
-		c.loose[it] = key
+		c.withoutID[it] = key
 	}
 	return key
 }
 
-// mostCompared bounds how many items are looked at for the one that another replaces.
+// mostCompared bounds how many items are searched for the one that another
+// replaces.
 const mostCompared = 2000

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// Settings is what a request says beside its history, in short: enough to tell
-// whether two of them are the same agent's. The zero Settings has neither
-// system prompt nor tools.
+// Settings is a digest of what a request says besides its history, enough to tell
+// whether two requests are the same agent's. The zero Settings has neither system
+// prompt nor tools.
 type Settings struct {
-	System uint64 // of the system texts, without what changes by itself from call to call
-	Tools  uint64 // of the names of the tools, in any order
+	System uint64 // hash of the system texts, without what changes from call to call
+	Tools  uint64 // hash of the names of the tools, in any order
 	// Sketch is alike for system texts that are alike: each byte stands for one of
 	// their lines.
 	Sketch [16]byte
@@ -54,8 +54,8 @@ func SettingsOf(input []Item) Settings {
 	return s
 }
 
-// Alike tells whether two system prompts are versions of one: about half of
-// their lines or more are the same.
+// Alike reports whether two system prompts are versions of one: about half of their
+// lines or more are the same.
 func (s Settings) Alike(o Settings) bool {
 	if s.System == o.System {
 		return true
@@ -69,16 +69,16 @@ func (s Settings) Alike(o Settings) bool {
 	return same*3 >= len(s.Sketch)
 }
 
-// volatileLines begin lines that clients write anew for each call.
-var volatileLines = []string{
+// volatilePrefixes begin lines that clients write anew for each call.
+var volatilePrefixes = []string{
 	"x-anthropic-billing-header:", // Claude Code: a nonce
 }
 
-// normalisedLine hashes a line of a system prompt without what changes by itself:
-// numbers, hashes, days and months. It is not ok for one that says nothing.
+// normalisedLine hashes a line of a system prompt without numbers, hashes, days and
+// months, which change from call to call. It is not ok for a line without content.
 func normalisedLine(line string) (uint64, bool) {
 	line = strings.TrimSpace(line)
-	for _, v := range volatileLines {
+	for _, v := range volatilePrefixes {
 		if strings.HasPrefix(line, v) {
 			return 0, false
 		}
@@ -115,8 +115,7 @@ func wordLength(s string) int {
 	return n
 }
 
-// volatileWord tells whether a word is a number, holds one, or names a day or a
-// month.
+// volatileWord reports whether a word contains a digit or names a day or a month.
 func volatileWord(w string) bool {
 	if strings.IndexFunc(w, func(r rune) bool { return r >= '0' && r <= '9' }) >= 0 {
 		return true

@@ -19,7 +19,7 @@ var errTrailing = errors.New("more than one JSON value")
 // BodyID names a stored body. 0 is the empty body.
 type BodyID int64
 
-// Store keeps exchanges. A Store is made of roles: whoever needs only some of them
+// Store keeps exchanges. A Store is made of roles: code that needs only some of them
 // asks only for those.
 type Store interface {
 	Reader

@@ -14,11 +14,11 @@ type Take struct {
 	Parent     string    // id of the take that it goes on from, "" if it begins at Origin
 	Mode       TakeMode  //
 	Edits      string    // JSON array of edits
-	Reason     string    // why somebody made it, in their words
-	Group      string    // what takes that are compared have in common, "" if it stands alone
-	Arm        string    // which of the compared things it is
+	Reason     string    // why it was made, in the user's words
+	Group      string    // takes with the same group are compared; "" if it stands alone
+	Arm        string    // which of the compared variants it is
 	CreatedAt  time.Time //
-	EndedAt    time.Time // zero while it goes on, and of one that was killed
+	EndedAt    time.Time // zero while it goes on, and if it was killed
 	Outcome    Outcome   // of its last request; InProgress while it goes on
 	StopReason StopReason
 	Steps      []TakeStep
@@ -31,7 +31,7 @@ type TakeMode string
 // The modes of takes.
 const (
 	Once     TakeMode = "once"     // one request
-	Continue TakeMode = "continue" // on, with tool results, until the model has done
+	Continue TakeMode = "continue" // goes on, with tool results, until the model is done
 )
 
 // StopReason says why a take sent no further request.
@@ -39,13 +39,13 @@ type StopReason string
 
 // The reasons for which takes stop.
 const (
-	StopOnce       StopReason = "once"        // it was to send one request
-	StopAnswered   StopReason = "answered"    // the model called no tool any more
-	StopOpenCalls  StopReason = "open_calls"  // no source had a result for some call
+	StopOnce       StopReason = "once"        // its mode was Once
+	StopAnswered   StopReason = "answered"    // the model called no more tools
+	StopOpenCalls  StopReason = "open_calls"  // no source had a result for one of the calls
 	StopOpenAsk    StopReason = "open_ask"    // the model asks for something that is no tool result, such as an approval
-	StopIncomplete StopReason = "incomplete"  // the answer was cut short, by a limit on its tokens for one
+	StopIncomplete StopReason = "incomplete"  // the answer was cut short, for example by a limit on its tokens
 	StopFailed     StopReason = "failed"      // a request failed, or was refused
-	StopSource     StopReason = "source"      // a source of tool results broke down
+	StopSource     StopReason = "source"      // a source of tool results failed
 	StopSteps      StopReason = "max_steps"   // limits of the take
 	StopTokens     StopReason = "max_tokens"  //
 	StopCost       StopReason = "max_cost"    //
@@ -56,12 +56,12 @@ const (
 
 // The arms of the takes of a minimisation.
 const (
-	CandidateArm = "candidate" // requests that were tried: lists leave them out
-	SmallestArm  = "smallest"  // the smallest one, asked again in the end
+	CandidateArm = "candidate" // requests that were tried; lists leave them out
+	SmallestArm  = "smallest"  // the smallest one, sent again at the end
 )
 
-// SampleNote is the name of the note that keeps the report of the takes of a group, of
-// a sample or a minimisation. It is removed with the last of them.
+// SampleNote is the name of the note with the report on the takes of a group, of a
+// sample or a minimisation. It is removed with the last of them.
 func SampleNote(group string) string { return "sample " + group }
 
 // TakeStep is one exchange that a take sent.
@@ -76,15 +76,15 @@ type TakeResult struct {
 	CallID   string `json:"call_id"`
 	Name     string `json:"name"`
 	Source   Source `json:"source"`
-	Exchange string `json:"exchange"`       // whose request brought it to the model, "" while none has
-	From     string `json:"from,omitempty"` // of what was recorded: the exchange whose request brought it then; of what was simulated: the side call
-	// What a tool gave, while no request holds it: a take that goes on from this one
-	// need not run the tool again.
+	Exchange string `json:"exchange"`       // whose request carried it to the model, "" while none has
+	From     string `json:"from,omitempty"` // recorded: the exchange whose request carried it; simulated: the side call
+	// What a tool returned, while no request holds it: a take that goes on from
+	// this one need not run the tool again.
 	Text    string `json:"text,omitempty"`
 	IsError bool   `json:"is_error,omitempty"`
 }
 
-// Waits tells whether no request has brought the result to the model.
+// Waits reports whether no request has carried the result to the model.
 func (r *TakeResult) Waits() bool { return r.Exchange == "" }
 
 // Source names where a tool result of a take came from.
@@ -101,7 +101,7 @@ const (
 	FromModel     Source = "simulated"
 )
 
-// Last gives the exchange of its last step, "" if it has none.
+// Last returns the exchange of its last step, "" if it has none.
 func (t *Take) Last() string {
 	last := TakeStep{}
 	for _, s := range t.Steps {
@@ -112,15 +112,15 @@ func (t *Take) Last() string {
 	return last.Exchange
 }
 
-// Sent tells whether the take sent that exchange.
+// Sent reports whether the take sent that exchange.
 func (t *Take) Sent(exchange string) bool {
 	return slices.ContainsFunc(t.Steps, func(s TakeStep) bool { return s.Exchange == exchange })
 }
 
-// TakePlace is where an exchange stands that a take sent.
+// TakePlace is the place of an exchange that a take sent.
 type TakePlace struct {
 	TakeStep
 	N      int64  // number of the take
 	Origin string // the exchange that was replayed
-	Before string // the exchange of the step before, of the take that it goes on from if need be; "" if there is none
+	Before string // the exchange of the step before, perhaps of the take that it goes on from; "" if there is none
 }

@@ -47,7 +47,7 @@ func (l *Link) Turns() []string {
 	return told
 }
 
-func amount(l transcript.Load) string {
+func amount(l transcript.Amount) string {
 	if l.Items == 0 && l.Bytes == 0 {
 		return "nothing"
 	}

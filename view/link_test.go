@@ -9,7 +9,7 @@ import (
 )
 
 func TestLink_TellsWhereARunTurns(t *testing.T) {
-	few, one := transcript.Load{Items: 5, Messages: 3, Results: 2, Bytes: 900, Tokens: 200}, transcript.Load{Items: 1, Messages: 1, Bytes: 40}
+	few, one := transcript.Amount{Items: 5, Messages: 3, Results: 2, Bytes: 900, Tokens: 200}, transcript.Amount{Items: 1, Messages: 1, Bytes: 40}
 	for _, c := range []struct {
 		change transcript.Change
 		want   []string

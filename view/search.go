@@ -225,7 +225,7 @@ func (f *finder) held(e *transcript.Exchange, b transcript.IntroducedItem, again
 		c.hit.Model = e.Model
 	}
 	if it.IsSetting() {
-		c.steady = transcript.SameKey(it)
+		c.steady = transcript.ContentKey(it)
 	} else {
 		c.saying = sayingOf(e, it, b.Tool)
 	}

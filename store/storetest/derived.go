@@ -75,10 +75,10 @@ func putDerived(t *testing.T, s transcript.Store) {
 	}
 
 	now := plain(2)
-	now.Outcome, now.Seen = transcript.OK, &transcript.Ending{Outcome: transcript.ClientDisconnect, Error: &transcript.Error{Type: "t"}}
+	now.Outcome, now.TransportEnding = transcript.OK, &transcript.Ending{Outcome: transcript.ClientDisconnect, Error: &transcript.Error{Type: "t"}}
 	now.Dialect, now.Model, now.ResponseID, now.Preview = transcript.Messages, "m2", "resp_now", "new"
 	now.Link = transcript.Link{Run: id(7), Parent: asked.ID, By: "call", Evidence: "e", Shared: 1, InLen: 2, OutLen: 3, InNode: node(8), OutNode: node(9),
-		NodeWithoutIDs: node(10), Settings: transcript.Settings{System: 1, Tools: 2, Sketch: [16]byte{3}}, Change: transcript.Change{Handoff: true, Passed: transcript.Load{Items: 4}}, AsOf: 9}
+		NodeWithoutIDs: node(10), Settings: transcript.Settings{System: 1, Tools: 2, Sketch: [16]byte{3}}, Change: transcript.Change{Handoff: true, Passed: transcript.Amount{Items: 4}}, AsOf: 9}
 	now.URL, now.Status, now.Request.Bytes = "changed", 500, 1 // of the wire: not to be written
 	update(t, s, func(tx transcript.Tx) error {
 		// A call of asked is replaced, one stays with its result.
@@ -88,7 +88,7 @@ func putDerived(t *testing.T, s transcript.Store) {
 		return tx.PutDerived(now, nil, []transcript.CallRow{with(call(3, "/3"), result("/z")), {Exchange: "nobody", At: "/q", Results: []transcript.ResultRow{result("/z")}}})
 	})
 	want := *was
-	want.Outcome, want.Error, want.Seen = now.Outcome, now.Error, now.Seen
+	want.Outcome, want.Error, want.TransportEnding = now.Outcome, now.Error, now.TransportEnding
 	want.Dialect, want.Model, want.ResponseModel, want.ResponseID, want.Preview = now.Dialect, now.Model, "", now.ResponseID, now.Preview
 	want.Stream, want.Complete, want.FinishReason, want.Usage, want.Calls, want.Results, want.Warnings = false, false, "", nil, 0, 0, nil
 	want.Timing.FirstToken, want.Timing.Events = 0, 0

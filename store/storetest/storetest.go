@@ -92,8 +92,8 @@ func full(n int) *transcript.Exchange {
 		ID: id(n), StartedAt: base.Add(time.Duration(n) * time.Second), EndedAt: base.Add(time.Duration(n)*time.Second + 1500*time.Millisecond),
 		Upstream: "openai", Method: "POST", URL: "https://api.openai.com/v1/chat/completions?key=x", Status: 200,
 		Outcome: transcript.StreamError, Lossy: true, Imported: transcript.ViewOnly,
-		Error: &transcript.Error{Type: "server_error", Code: "overloaded", Message: "try — later\nplease"},
-		Seen:  &transcript.Ending{Outcome: transcript.UpstreamReset, Error: &transcript.Error{Code: "reset"}},
+		Error:           &transcript.Error{Type: "server_error", Code: "overloaded", Message: "try — later\nplease"},
+		TransportEnding: &transcript.Ending{Outcome: transcript.UpstreamReset, Error: &transcript.Error{Code: "reset"}},
 		Request: transcript.Message{
 			Headers: map[string][]string{"Content-Type": {"application/json"}, "Content-Length": {fmt.Sprint(100 + n)}, "X-Many": {"a", "", "b"}},
 			Bytes:   100, SHA256: fmt.Sprintf("%064x", n+1), ContentEncoding: "zstd", DecodeError: "unexpected end",

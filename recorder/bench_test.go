@@ -104,7 +104,7 @@ func drainedSpool(b *testing.B) *spool.Spool {
 	return s
 }
 
-// answerSize reads an answer and tells how long it is.
+// answerSize reads an answer and returns its length.
 func answerSize(b *testing.B, in *bufio.Reader) int {
 	size := 4096
 	for {

@@ -21,7 +21,7 @@ func inFlight(t *testing.T, dir string) []*transcript.Capture {
 	return list
 }
 
-func TestInFlight_GivesWhatTheClientHasSeen(t *testing.T) {
+func TestInFlight_ReturnsWhatTheClientHasSeen(t *testing.T) {
 	if list := inFlight(t, filepath.Join(t.TempDir(), "none")); len(list) > 0 {
 		t.Errorf("%d exchanges of no spool", len(list))
 	}

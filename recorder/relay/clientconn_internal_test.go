@@ -98,7 +98,7 @@ func TestClientConn_KeepsTheOrder(t *testing.T) {
 	}
 }
 
-func TestClientConn_TellsThatTheClientIsGone(t *testing.T) {
+func TestClientConn_ReportsThatTheClientIsGone(t *testing.T) {
 	c, other := connected(t)
 	other.Close()
 	c.Close()
@@ -107,6 +107,6 @@ func TestClientConn_TellsThatTheClientIsGone(t *testing.T) {
 		t.Errorf("writing to gathered bytes fails: %v", err)
 	}
 	if c.release() == nil {
-		t.Error("release says nothing though the connection is closed")
+		t.Error("release returns no error although the connection is closed")
 	}
 }

@@ -83,7 +83,7 @@ func leftovers(t testing.TB, file []byte) []*Record {
 	return all
 }
 
-func TestScanLane_FindsWholeAndCutExchanges(t *testing.T) {
+func TestScanFile_FindsWholeAndCutExchanges(t *testing.T) {
 	all := leftovers(t, twoExchanges(t))
 	if len(all) != 2 {
 		t.Fatal(len(all))
@@ -102,7 +102,7 @@ func TestScanLane_FindsWholeAndCutExchanges(t *testing.T) {
 
 // Whatever is cut off or changed in a file, what is before it is found and
 // nothing that is not there.
-func TestScanLane_SurvivesDamage(t *testing.T) {
+func TestScanFile_SurvivesDamage(t *testing.T) {
 	file := twoExchanges(t)
 	for n := 0; n < len(file); n += 1 + n%7 {
 		for _, r := range leftovers(t, file[:n]) {
@@ -121,7 +121,7 @@ func TestScanLane_SurvivesDamage(t *testing.T) {
 }
 
 // A stale tail of an earlier epoch, even one that a body has put there, is not read.
-func TestScanLane_IgnoresOtherEpochs(t *testing.T) {
+func TestScanFile_IgnoresOtherEpochs(t *testing.T) {
 	old := twoExchanges(t)
 	b := &Begin{ID: "new"}
 	file := appendFrame(nil, FrameBegin, 78, 0, b.Append(nil, testRedactor))

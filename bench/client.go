@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// client sends requests over one connection and looks at every byte of their
-// answers. It writes requests by hand, since the machine that it takes time of
-// is the one that is measured.
+// client sends requests over one connection and checks every byte of the answers.
+// It writes requests by hand, since its time is taken from the machine that is
+// measured.
 type client struct {
 	job     *job
 	text    text
@@ -32,15 +32,15 @@ func newClient(j *job, t text) *client {
 // exchangeWithin bounds one exchange.
 const exchangeWithin = 60 * time.Second
 
-// once sends a request and reads its answer. It tells how long the whole took
-// and how long the first piece of the answer's body. Plain asks for an answer
-// that is not streamed, whatever the scenario says.
+// once sends a request and reads its answer. It returns how long the whole took,
+// and the first chunk of the answer's body. plain asks for an answer that is not
+// streamed, whatever the scenario says.
 func (c *client) once(body []byte, plain bool) (whole, first time.Duration, err error) {
 	c.prepare(body, plain)
 	if c.connect == nil {
 		if c.connect, err = net.DialTimeout("tcp", c.job.Address, 5*time.Second); err != nil {
 			c.connect = nil
-			time.Sleep(10 * time.Millisecond) // whoever is down is not asked without end
+			time.Sleep(10 * time.Millisecond) // do not hammer a target that is down
 			return 0, 0, err
 		}
 		c.reader.Reset(c.connect)
@@ -96,7 +96,7 @@ func (c *client) read(start time.Time) (first time.Duration, err error) {
 	if need := len(c.want) + 1; cap(c.got) < need {
 		c.got = make([]byte, need)
 	}
-	got := c.got[:len(c.want)+1] // one more, to see what should not be there
+	got := c.got[:len(c.want)+1] // one more, to notice extra bytes
 	n := 0
 	for err == nil && n < len(got) {
 		var k int

@@ -46,7 +46,7 @@ func countAll(ctx context.Context, o options) (err error) {
 		fmt.Printf("%d exchanges sent, %d failed %s\n%.0f requests/s, p50 %.0f µs, p99 %.0f µs, %.3f s CPU per 1000, peak %.0f MB, all stored %.2f s after the last answer, indexed %.2f s\n%d recorded, %d lossy, outcomes %v\n",
 			c.Sent, c.Failed, c.Failure, c.PerSec, c.P50, c.P99, c.CPU, c.PeakMB, c.Drain, c.Index, c.Recorded, c.Lossy, c.Outcomes)
 	}
-	// Those that warm up are recorded as well.
+	// Warm-up requests are recorded as well.
 	s := countScenario()
 	if want := o.count + warmUp*s.Connections; c.Failed > 0 || c.Recorded != want || c.Outcomes["ok"] != want || c.Lossy > 0 {
 		return errors.Join(err, fmt.Errorf("want %d recorded with outcome ok and none failed or lossy", want))

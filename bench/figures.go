@@ -2,14 +2,14 @@ package main
 
 import "slices"
 
-// result is what a scenario gave.
+// result is what a scenario yielded.
 type result struct {
 	Scenario scenario   `json:"scenario"`
 	Targets  []*summary `json:"targets"`
 	Verdicts []verdict  `json:"verdicts"`
 }
 
-// summary is what a scenario gave for one target: medians over the rounds.
+// summary is what a scenario yielded for one target: medians over the rounds.
 type summary struct {
 	Target   string  `json:"target"`
 	Requests int     `json:"requests"` // in all rounds
@@ -38,8 +38,8 @@ type summary struct {
 	cells []*cell
 }
 
-// ratio is the median of a ratio over rounds, and the quartiles around it.
-// Rounds in which noise made the divisor nothing do not count.
+// ratio is the median of a ratio over rounds, with its quartiles. Rounds in which
+// noise reduced the divisor to nothing do not count.
 type ratio struct {
 	Median float64 `json:"median"`
 	Low    float64 `json:"low"`
@@ -47,7 +47,7 @@ type ratio struct {
 	Rounds int     `json:"rounds"`
 }
 
-// verdict holds a figure against its bar.
+// verdict compares a figure with its bar.
 type verdict struct {
 	Scenario string  `json:"scenario"`
 	Figure   string  `json:"figure"`
@@ -96,8 +96,8 @@ func (r *result) summarise() {
 	}
 }
 
-// hold holds a target against the bar. There is no verdict on a figure that
-// could not be taken.
+// hold compares a target with the bar. A figure that could not be measured has no
+// verdict.
 func (b bar) hold(scenario string, s *summary) []verdict {
 	value, spread := b.what.of(s)
 	if spread != nil && spread.Rounds == 0 || spread == nil && value == 0 {
@@ -123,7 +123,7 @@ func (s *summary) summarise() {
 	s.P50, s.P99 = median(s.each(p50)), median(s.each(p99))
 }
 
-// A reading takes a figure from the cell of a round.
+// reading takes a figure from the cell of a round.
 type reading func(round int, c *cell) float64
 
 func p50(_ int, c *cell) float64       { return c.P50 }
@@ -132,7 +132,7 @@ func firstP50(_ int, c *cell) float64  { return c.First50 }
 func perSecond(_ int, c *cell) float64 { return float64(c.Requests) / c.Seconds }
 func cpu(_ int, c *cell) float64       { return 1000 * c.CPU / float64(max(1, c.Requests)) }
 
-// added is a figure without that of base in the same round.
+// added is a figure less that of base in the same round.
 func added(base *summary, f reading) reading {
 	return func(round int, c *cell) float64 { return f(round, c) - f(round, base.cells[round]) }
 }
@@ -157,8 +157,7 @@ func ratios(over, under []float64) ratio {
 
 func median(all []float64) float64 { return quantile(all, 0.5) }
 
-// quantile is the value below which that share lies, between two values where
-// it falls between them.
+// quantile returns the value below which this share lies, interpolated.
 func quantile(all []float64, share float64) float64 {
 	if len(all) == 0 {
 		return 0

@@ -31,8 +31,8 @@ type load struct {
 	First99  float64 `json:"first_p99_us"`
 }
 
-// generate does the jobs that come in, one JSON document each, and tells of
-// each in one line.
+// generate does the jobs that come in, one JSON document each, and prints the
+// result of each as one line.
 func generate(in io.Reader, out io.Writer) error {
 	t := newText()
 	fmt.Fprintln(out, announcement+"nothing")
@@ -95,7 +95,7 @@ func gather(all []*worker, took time.Duration) *load {
 	return l
 }
 
-// percentiles gives the 50th and the 99th in microseconds.
+// percentiles returns the 50th and the 99th percentile in microseconds.
 func percentiles(all []time.Duration) (p50, p99 float64) {
 	if len(all) == 0 {
 		return 0, 0
@@ -139,11 +139,11 @@ func (w *worker) warm() {
 // maxFailures ends a connection that only fails.
 const maxFailures = 1000
 
-// work sends requests until the time is over, or their number is reached.
+// work sends requests until the time is over or their number is reached.
 func (w *worker) work(start time.Time, left *atomic.Int64) {
 	s := &w.job.Scenario
 	until := start.Add(time.Duration(max(w.job.Seconds, s.Seconds) * float64(time.Second)))
-	if s.Pace > 0 { // agents do not ask in step
+	if s.Pace > 0 { // agents do not send at the same time
 		time.Sleep(time.Duration(s.Events) * s.Pace * time.Duration(w.number) / time.Duration(2*s.Connections))
 	}
 	for n := 0; w.failed < maxFailures; n++ {

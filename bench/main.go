@@ -3,8 +3,8 @@
 //
 // Its words:
 //
-// The model is a stub server. Its answer follows from the bytes of the request,
-// so that whoever sent them can check every byte of it.
+// The model is a stub server. Its answer follows from the bytes of the request, so
+// that the client can check every byte of it.
 //
 // A target is a way to the model: direct, or through a proxy that runs in a
 // process of its own.

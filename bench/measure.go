@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// cell is what one cell gave.
+// cell is the result of one cell.
 type cell struct {
 	load
 	CPU   float64 `json:"cpu_s"` // of the target, until it has done everything
@@ -53,7 +53,7 @@ func (b *bench) close() error {
 	return errors.Join(append(errs, os.RemoveAll(b.folder))...)
 }
 
-// measureAll measures the scenarios and prints what came of it.
+// measureAll measures the scenarios and prints the results.
 func measureAll(ctx context.Context, o options) (err error) {
 	if o.profile != "" {
 		if err := os.MkdirAll(o.profile, 0o755); err != nil {

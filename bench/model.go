@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// What a request wants of the model is in its headers.
+// The headers of a request say what it wants of the model.
 const (
 	headerSize   = "X-Bench-Size"   // bytes of an answer that is not streamed
 	headerEvents = "X-Bench-Events" // events of a stream
@@ -26,7 +26,7 @@ func newModel() *model {
 	return &model{text: newText(), buffers: sync.Pool{New: func() any { return new(bytes.Buffer) }}}
 }
 
-// maxRequest is the largest request that the model takes.
+// maxRequest is the largest request that the model accepts.
 const maxRequest = 16 << 20
 
 func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -69,7 +69,7 @@ func (m *model) stream(w http.ResponseWriter, r *http.Request, b []byte, mark ma
 	}
 }
 
-// number reads a header that the load generator sets; 0 if it has not.
+// number reads a header that the load generator sets; 0 if it is missing.
 func number(r *http.Request, header string) int {
 	n, _ := strconv.Atoi(r.Header.Get(header))
 	return max(0, min(n, 1<<30))

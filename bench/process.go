@@ -33,7 +33,7 @@ type process struct {
 	said []string // the last lines of its log
 }
 
-// startRole starts a role. Its announcement has come when this returns.
+// startRole starts a role and waits for its announcement.
 func startRole(ctx context.Context, role string, args ...string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -65,8 +65,8 @@ func startRole(ctx context.Context, role string, args ...string) (*process, erro
 	return nil, errors.Join(p.failure("start"), ctx.Err(), p.end())
 }
 
-// startProgram starts a program that says where it listens in a line of its
-// log, which address finds.
+// startProgram starts a program that logs where it listens. address finds that in a
+// line of its log.
 func startProgram(ctx context.Context, name string, cmd *exec.Cmd, address func(line string) string) (*process, error) {
 	p := &process{name: name, cmd: cmd}
 	found := make(chan string, 1)
@@ -111,7 +111,7 @@ func (p *process) start() error {
 	return nil
 }
 
-// end asks the process to end, and makes it if it does not in time.
+// end asks the process to end, and kills it if it does not in time.
 func (p *process) end() error {
 	p.stdin.Close()
 	if !p.polite {
@@ -133,7 +133,7 @@ func (p *process) failure(doing string) error {
 	return fmt.Errorf("%s %s: it does not answer; it said:\n%s", doing, p.name, strings.Join(p.said, "\n"))
 }
 
-// lines takes what a process writes to its log.
+// lines reads what a process writes to its log.
 type lines struct {
 	of   *process
 	rest []byte

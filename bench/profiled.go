@@ -21,7 +21,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// serveProfiled is the recorder put together from its pieces, so that it can be
+// serveProfiled is the recorder, assembled from its parts so that it can be
 // profiled without a profiler in the recorder.
 func serveProfiled(to, folder, cpu, heap string) error {
 	u, err := url.Parse(to)
@@ -68,7 +68,7 @@ func serveProfiled(to, folder, cpu, heap string) error {
 	return errors.Join(err, file.Close(), <-watched)
 }
 
-// watchHeap writes a profile of the heap as it was when it was fullest.
+// watchHeap writes a profile of the heap at its largest.
 func watchHeap(ctx context.Context, path string) error {
 	var fullest uint64
 	var profile bytes.Buffer

@@ -7,7 +7,7 @@ import (
 
 // prompter makes the requests of one connection.
 type prompter interface {
-	// next gives the body of the next request. It is valid until the call after.
+	// next returns the body of the next request. It is valid until the next call.
 	next() []byte
 }
 
@@ -60,8 +60,8 @@ func (w *writer) result(b []byte, call mark, size int) []byte {
 	return append(w.words(b, size-50), `"}`...)
 }
 
-// words appends text that nobody has sent before, although what it is cut from
-// is not endless.
+// words appends text that was not sent before, although the text it is cut from is
+// finite.
 func (w *writer) words(b []byte, size int) []byte {
 	b = append(strconv.AppendUint(b, w.random.Uint64(), 16), ' ')
 	return append(b, w.text.cut(w.random.Uint64(), size)...)
@@ -113,8 +113,8 @@ func (a *allNew) next() []byte {
 	return a.body
 }
 
-// agent sends its whole history at each turn: what the model answered and the
-// result of the tool that it called, which are together 2.5 KB.
+// agent sends its whole history at each turn: the model's answer and the result of
+// the tool that it called, together 2.5 KB.
 type agent struct {
 	w        *writer
 	scenario *scenario

@@ -13,7 +13,7 @@ type report struct {
 	Scenarios []*result `json:"scenarios"`
 }
 
-// describe says what a scenario is.
+// describe describes a scenario.
 func (s *scenario) describe() string {
 	answers := fmt.Sprintf("answers of %d bytes", s.Answer)
 	switch {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// newReverseProxy is what the standard library offers, set up as well as it
-// can be: connections are kept, buffers reused, pieces flushed at once.
+// newReverseProxy is what the standard library offers, configured as well as
+// possible: connections are kept, buffers reused, writes flushed at once.
 func newReverseProxy(to string) (http.Handler, error) {
 	u, err := url.Parse(to)
 	if err != nil {

@@ -26,14 +26,14 @@ type scenario struct {
 	Bars        []bar         `json:"-"`
 }
 
-// bar is a figure that the recorder is to reach.
+// bar is a figure that the recorder must reach.
 type bar struct {
 	what  measure
 	bound float64
 }
 
-// measure says which figure a bar is about, and how to read it: with its
-// spread, if it is a ratio.
+// measure says which figure a bar is about and how to read it, with its spread if
+// it is a ratio.
 type measure struct {
 	name   string
 	atMost bool // else at least

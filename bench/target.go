@@ -23,7 +23,7 @@ const (
 	nginx        = "nginx"        // only where it is installed
 	recording    = "recorder"     // as it is shipped
 	recorderOff  = "recorder-off" // the same, recording nothing
-	profiled     = "profiled"     // its pieces in a process that writes profiles
+	profiled     = "profiled"     // its parts in a process that writes profiles
 )
 
 var targetNames = []string{direct, reverseproxy, nginx, recording, recorderOff, profiled}
@@ -139,7 +139,7 @@ func startNginx(ctx context.Context, model, folder string) (*process, error) {
 	if err != nil {
 		return nil, errNotInstalled
 	}
-	// nginx takes no free port by itself.
+	// nginx does not choose a free port by itself.
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func startNginx(ctx context.Context, model, folder string) (*process, error) {
 	})
 }
 
-// undone is what a recorder has yet to do with what it recorded.
+// undone is the work that a recorder has left.
 type undone struct {
 	store int   // exchanges in the spool
 	index int64 // exchanges that are not in the search index
@@ -191,15 +191,14 @@ func (t *target) undone(ctx context.Context) (undone, error) {
 	return u, nil
 }
 
-// drained is how long a recorder took until it had done everything.
+// drained is how long a recorder took to finish.
 type drained struct{ stored, indexed time.Duration }
 
 // indexWithin bounds how long the next cell waits for the search index.
 const indexWithin = 10 * time.Second
 
-// drain waits until a recorder has stored everything, at most that long, and
-// then until it has indexed everything, so that the next cell has the machine
-// for itself.
+// drain waits until a recorder has stored everything, for a bounded time, and then
+// until it has indexed everything, so that the next cell has the machine to itself.
 func (t *target) drain(ctx context.Context, most time.Duration) (d drained, err error) {
 	if t.name != recording && t.name != profiled {
 		return d, nil
@@ -220,6 +219,6 @@ func (t *target) drain(ctx context.Context, most time.Duration) (d drained, err 
 			d.indexed = took
 			return d, nil
 		}
-		wait(ctx, 20*time.Millisecond+took/20) // to ask takes the machine as well
+		wait(ctx, 20*time.Millisecond+took/20) // asking takes time of the machine as well
 	}
 }

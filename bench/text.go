@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// text is much prose that JSON needs no escapes for, from which bodies are cut. Every
-// process that makes it has the same.
+// text is prose without JSON escapes, from which bodies are cut. It is the same in
+// each process.
 type text string
 
 const textBytes = 4 << 20
@@ -42,7 +42,7 @@ func newText() text {
 	return text(b.String()[:textBytes])
 }
 
-// cut gives n bytes that begin at any place.
+// cut returns n bytes from any place.
 func (t text) cut(place uint64, n int) string {
 	at := int(place % uint64(len(t)-n))
 	return string(t[at : at+n])

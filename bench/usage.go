@@ -42,10 +42,10 @@ func usageOf(p *process) usage {
 	return u
 }
 
-// ticks is how many there are in a second of /proc/PID/stat, on every Linux.
+// ticks is the number of ticks per second in /proc/PID/stat, on every Linux.
 const ticks = 100
 
-// Fields of /proc/PID/stat behind the name, which may hold anything.
+// Fields of /proc/PID/stat after the name, which may contain anything.
 const (
 	statParent = 1
 	statUser   = 11
@@ -60,7 +60,7 @@ func stat(pid string) []string {
 	return strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
 }
 
-// family gives a process and those that come from it.
+// family returns a process and its descendants.
 func family(pid string) []string {
 	all, _ := os.ReadDir("/proc")
 	children := map[string][]string{}

@@ -2,11 +2,11 @@ package pricing
 
 import "strings"
 
-// cacheRate says what cached tokens cost, as parts of the input price; "" is
+// cacheRate is the price of cached tokens as parts of the input price; "" if
 // unknown.
 type cacheRate struct {
 	provider string
-	model    string // how its name begins, or, with a * before it, what it holds
+	model    string // what the name begins with, or, after a *, contains
 	read     string
 	write    string
 	write1h  string
@@ -24,7 +24,7 @@ type cacheRate struct {
 //	           https://developers.openai.com/api/docs/pricing (cached input of each model)
 //	           writes cost what input costs, from gpt-5.6 on 1.25 of that
 //	xAI        https://docs.x.ai/developers/pricing (cached input of each model)
-//	           nothing is asked for writes but what input costs
+//	           writes cost what input costs
 func cacheRates() []cacheRate {
 	return []cacheRate{
 		{"anthropic", "claude-", "0.1", "1.25", "2"},

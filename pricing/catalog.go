@@ -25,7 +25,7 @@ func (l listed) price() Price {
 
 // endpoint says where a provider is called.
 type endpoint struct {
-	host     string // or, with a dot before it, the end of one
+	host     string // or its end, if it begins with a dot
 	path     string // how the path begins
 	provider string
 }
@@ -76,7 +76,7 @@ func readCatalog() *catalog {
 // price finds a model at the provider that was called.
 func (c *catalog) price(target, model, responseModel string) (Price, bool) {
 	models := c.models[c.provider(target)]
-	for _, name := range [...]string{responseModel, model} { // what answered is what is paid
+	for _, name := range [...]string{responseModel, model} { // the model that answered is what is paid for
 		name = strings.ToLower(name)
 		if l, ok := models[name]; ok && name != "" {
 			return l.price(), true
@@ -88,7 +88,7 @@ func (c *catalog) price(target, model, responseModel string) (Price, bool) {
 	return Price{}, false
 }
 
-// provider names who was called, "" if that is not known.
+// provider returns the provider that was called, "" if it is unknown.
 func (c *catalog) provider(target string) string {
 	u, err := url.Parse(target)
 	if err != nil {
@@ -104,8 +104,8 @@ func (c *catalog) provider(target string) string {
 	return found
 }
 
-// dated finds a model that differs only in the date behind its name, on either
-// side: gpt-4o-2024-08-06, claude-sonnet-4-5-20250929.
+// dated finds a model that differs only in the date after its name, on either side:
+// gpt-4o-2024-08-06, claude-sonnet-4-5-20250929.
 func dated(models map[string]listed, name string) (listed, bool) {
 	if name == "" {
 		return listed{}, false

@@ -15,7 +15,7 @@ type Use struct {
 	Model         string // asked for
 	ResponseModel string // that answered
 	Usage         *transcript.Usage
-	Times         int // exchanges that it adds up, alike in what prices depend on; 0 is one
+	Times         int // number of exchanges in it, alike in what prices depend on; 0 means one
 }
 
 // Cost is what a use costs.
@@ -24,7 +24,7 @@ type Cost struct {
 	LowerBound bool     // it may have been more
 }
 
-// String gives the exact decimal, "" if the cost is unknown.
+// String returns the exact decimal, "" if the cost is unknown.
 func (c Cost) String() string {
 	if c.USD == nil {
 		return ""
@@ -32,14 +32,14 @@ func (c Cost) String() string {
 	return Dollars(c.USD)
 }
 
-// Part is what tokens of one kind come to.
+// Part is the cost of tokens of one kind.
 type Part struct {
 	Kind   string // uncached input, cache read …
 	Tokens int64
 	Price  *big.Rat // of a million; nil: unknown
 }
 
-// USD is what the part costs, nil if that is unknown.
+// USD returns what the part costs, nil if that is unknown.
 func (p Part) USD() *big.Rat {
 	if p.Price == nil {
 		return nil
@@ -48,8 +48,8 @@ func (p Part) USD() *big.Rat {
 	return n.Mul(n, p.Price)
 }
 
-// Parts takes a use apart into what is priced by itself, without kinds that it has
-// no tokens of. Prices are unknown where the table knows none.
+// Parts splits a use into the kinds of tokens that have their own price, without
+// kinds that it has no tokens of. A price is unknown if the table has none.
 func (t *Table) Parts(u Use) []Part {
 	if u.Usage == nil {
 		return nil
@@ -70,6 +70,7 @@ func (t *Table) Parts(u Use) []Part {
 }
 
 // Cost prices a use. It is unknown if there is no usage, or no price for some of
+// its tokens.
 // its tokens.
 func (t *Table) Cost(u Use) Cost {
 	if u.Usage == nil {
@@ -92,8 +93,8 @@ func (t *Table) Cost(u Use) Cost {
 	return Cost{USD: sum, LowerBound: !u.Usage.Complete || unsplit}
 }
 
-// cacheWrites tells for how long tokens were put into the cache: split is false
-// if that is not known.
+// cacheWrites returns for how long tokens were put into the cache: split is false
+// if that is unknown.
 func cacheWrites(u *transcript.Usage) (short, long int64, split bool) {
 	if u.CacheWrite1h == nil {
 		return u.CacheWrite, 0, false
@@ -102,8 +103,8 @@ func cacheWrites(u *transcript.Usage) (short, long int64, split bool) {
 	return u.CacheWrite - long, long, true
 }
 
-// billedOutput adds reasoning where a provider leaves it out of the output, which
-// its total shows (xAI, Gemini).
+// billedOutput adds reasoning where a provider leaves it out of the output, as its
+// total shows (xAI, Gemini).
 func billedOutput(u *transcript.Usage) int64 {
 	if u.Reasoning > 0 && u.Total == u.InputTotal+u.Output+u.Reasoning {
 		return u.Output + u.Reasoning
@@ -111,15 +112,15 @@ func billedOutput(u *transcript.Usage) int64 {
 	return u.Output
 }
 
-// Total adds up what many uses cost. The zero Total is ready.
+// Total sums the costs of many uses. The zero Total is ready to use.
 type Total struct {
-	LowerBound     bool  // something is missing in it
+	LowerBound     bool  // part of it is unknown
 	Unpriced       int   // uses that could not be priced
 	UnpricedTokens int64 // as far as they were counted
 
 	known  *big.Rat
-	models map[string]bool // of what could not be priced
-	hosts  map[string]bool // that it was asked of
+	models map[string]bool // those that could not be priced
+	hosts  map[string]bool // the hosts of these
 }
 
 // Add adds a use and its cost.
@@ -143,7 +144,7 @@ func (t *Total) Add(u Use, c Cost) {
 	t.LowerBound = t.LowerBound || c.LowerBound
 }
 
-// Join adds what another one adds up.
+// Join adds another total.
 func (t *Total) Join(o *Total) {
 	t.LowerBound = t.LowerBound || o.LowerBound
 	t.Unpriced += o.Unpriced
@@ -162,15 +163,15 @@ func (t *Total) Join(o *Total) {
 	}
 }
 
-// USD gives the sum of what is known, nil if nothing is.
+// USD returns the sum of what is known, nil if nothing is.
 func (t *Total) USD() *big.Rat { return t.known }
 
-// UnpricedHosts names the hosts whose models could not be priced.
+// UnpricedHosts returns the hosts whose models could not be priced.
 func (t *Total) UnpricedHosts() []string {
 	return slices.Sorted(maps.Keys(t.hosts))
 }
 
-// Host names who was called: prices are looked up by host and model.
+// Host returns the host that was called: prices are looked up by host and model.
 func Host(target string) string {
 	u, err := url.Parse(target)
 	if err != nil {
@@ -179,7 +180,7 @@ func Host(target string) string {
 	return u.Host
 }
 
-// UnpricedModels names the models that could not be priced.
+// UnpricedModels returns the models that could not be priced.
 func (t *Total) UnpricedModels() []string {
 	return slices.Sorted(maps.Keys(t.models))
 }

@@ -14,7 +14,7 @@ import (
 // Table finds the price of a model. It may be used by several goroutines.
 type Table struct {
 	user    map[string]Price // by model, in lower case
-	catalog func() *catalog  // read when it is needed first: it takes some milliseconds
+	catalog func() *catalog  // read on first use: it takes some milliseconds
 	last    atomic.Pointer[found]
 }
 
@@ -25,7 +25,7 @@ type found struct {
 	ok                        bool
 }
 
-// New makes a table of the built-in prices.
+// New returns a table of the built-in prices.
 func New() *Table {
 	return &Table{catalog: sync.OnceValue(readCatalog)}
 }
@@ -56,8 +56,8 @@ type filePrice struct {
 // maxFile bounds a price file.
 const maxFile = 16 << 20
 
-// Override reads a user's file. What it says of a model replaces all that the
-// table knew of it.
+// Override reads a user's file. What it says about a model replaces all that the
+// table knew about it.
 func (t *Table) Override(r io.Reader) error {
 	d := json.NewDecoder(io.LimitReader(r, maxFile))
 	d.DisallowUnknownFields()
@@ -115,8 +115,8 @@ func (m filePrice) price(per string) (p Price, err error) {
 	return p, nil
 }
 
-// Price finds what a model costs at whoever was called. It is not ok if nobody
-// says.
+// Price returns what a model costs at the host that was called. It is not ok if no
+// price is known.
 func (t *Table) Price(url, model, responseModel string) (Price, bool) {
 	if f := t.last.Load(); f != nil && f.url == url && f.model == model && f.responseModel == responseModel {
 		return f.price, f.ok

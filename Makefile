@@ -1,4 +1,4 @@
-# Targets: build, demo, test, check, bench. See README.md.
+# Targets: build, demo, examples, test, check, bench. See README.md.
 # nomsgpack: a codec that gin brings along and nobody here needs, a quarter of the program
 TAGS := sqlite_fts5,nomsgpack
 GO   := go
@@ -14,6 +14,15 @@ build:
 demo: build
 	@$(GO) build -o bin/demo ./examples/demo
 	@bin/demo --bin bin
+
+# examples runs the Go programs in examples/; those with a provider's SDK are modules
+# of their own, so that the SDKs are no dependencies of the project.
+.PHONY: examples
+examples:
+	$(GO) run -tags $(TAGS) ./examples/nethttp
+	$(GO) run -tags $(TAGS) ./examples/gin
+	cd examples/openai-go && $(GO) run -tags $(TAGS) .
+	cd examples/anthropic-go && $(GO) run -tags $(TAGS) .
 
 test:
 	$(GO) test -tags $(TAGS) ./...

@@ -25,7 +25,10 @@ type Options struct {
 	Omit   string           // leaves out of what is stored: "images" or "bodies"
 	Redact *redact.Scrubber // replaces secrets in what is stored; nil: bodies are stored as they are
 	Prices *pricing.Table   // what tokens cost; nil: the built-in prices
-	Log    *slog.Logger     // nil: no log
+	// Key returns the credential of a variable such as OPENAI_API_KEY, for replays;
+	// os.Getenv will do. Nil: only hosts that need none are asked.
+	Key func(variable string) string
+	Log *slog.Logger // nil: no log
 }
 
 // DB is a database with its spool. Its methods may be called concurrently.
@@ -33,6 +36,7 @@ type DB struct {
 	Reader
 	path   string
 	label  string
+	key    func(string) string
 	log    *slog.Logger
 	spool  *spool.Spool
 	redact *redact.Redactor
@@ -78,6 +82,9 @@ func OpenSpool(path string, o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Key == nil {
+		o.Key = func(string) string { return "" }
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -85,7 +92,7 @@ func OpenSpool(path string, o Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open spool: %w", err)
 	}
-	db := &DB{path: path, label: o.Label, log: o.Log, spool: sp, redact: redact.New(salt), opening: make(chan struct{}, 1), recovered: make(chan struct{}), done: make(chan struct{})}
+	db := &DB{path: path, label: o.Label, key: o.Key, log: o.Log, spool: sp, redact: redact.New(salt), opening: make(chan struct{}, 1), recovered: make(chan struct{}), done: make(chan struct{})}
 	db.Reader = Reader{current: db.current, prices: o.Prices}
 	pace := ingest.NewPace(sp)
 	db.runner = &ingest.Runner{Spool: sp, Pace: pace, Log: o.Log,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -32,12 +33,12 @@ func FindCall(d transcript.Dialect, body []byte, callID string) (*transcript.Ite
 // a value. The input of a custom tool is free text: a JSON string stands for what it
 // says. Only the bytes of that value change, and none if it says the same already.
 func SetArgumentsAt(d transcript.Dialect, body []byte, at string, arguments json.RawMessage) ([]byte, error) {
-	if !valid(arguments) {
+	if !rawjson.Valid(arguments) {
 		return nil, fmt.Errorf("set arguments at %s: they are not JSON", at)
 	}
 	arguments = bytes.TrimSpace(arguments)
-	call, err := Value(body, at)
-	if errors.Is(err, ErrNoValue) {
+	call, err := rawjson.Value(body, at)
+	if errors.Is(err, rawjson.ErrNoValue) {
 		return nil, fmt.Errorf("set arguments at %s: %w", at, ErrNoCall)
 	}
 	if err != nil {
@@ -49,22 +50,22 @@ func SetArgumentsAt(d transcript.Dialect, body []byte, at string, arguments json
 	}
 	value := []byte(arguments)
 	switch {
-	case form == asText && isString(value): // its text is the input
+	case form == asText && rawjson.IsString(value): // its text is the input
 	case form != asValue:
-		value = quote(string(value))
-	case !isObject(value):
+		value = rawjson.Quote(string(value))
+	case !rawjson.IsObject(value):
 		return nil, fmt.Errorf("set arguments at %s: %w", at, ErrArguments)
 	}
 	at += member
-	if now, err := Value(body, at); err == nil && sameValue(now, value) {
+	if now, err := rawjson.Value(body, at); err == nil && sameValue(now, value) {
 		return body, nil
 	}
-	return Apply(body, Edit{Op: Set, At: at, Value: value})
+	return rawjson.Apply(body, rawjson.Edit{Op: rawjson.Set, At: at, Value: value})
 }
 
 func sameValue(a, b []byte) bool {
-	if isString(a) && isString(b) {
-		return str(a) == str(b)
+	if rawjson.IsString(a) && rawjson.IsString(b) {
+		return rawjson.String(a) == rawjson.String(b)
 	}
 	return bytes.Equal(a, b)
 }
@@ -81,15 +82,15 @@ const (
 // argumentsMember gives the pointer, from the call, to its arguments; "" if v is no
 // tool call.
 func argumentsMember(d transcript.Dialect, v []byte) (string, form) {
-	kind := str(get(v, "type"))
+	kind := rawjson.String(rawjson.Get(v, "type"))
 	switch d {
 	case transcript.Chat:
 		switch {
-		case isObject(get(v, "custom")):
+		case rawjson.IsObject(rawjson.Get(v, "custom")):
 			return "/custom/input", asText
-		case isObject(get(v, "function")):
+		case rawjson.IsObject(rawjson.Get(v, "function")):
 			return "/function/arguments", asJSONText
-		case get(v, "name") != nil: // a legacy function_call
+		case rawjson.Get(v, "name") != nil: // a legacy function_call
 			return "/arguments", asJSONText
 		}
 	case transcript.Messages:

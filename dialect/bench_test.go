@@ -41,14 +41,6 @@ func BenchmarkSplit(b *testing.B) {
 	}
 }
 
-func BenchmarkValid(b *testing.B) {
-	body := chatHistory(20, 2000)
-	b.SetBytes(int64(len(body)))
-	for b.Loop() {
-		valid(body)
-	}
-}
-
 func BenchmarkDecode(b *testing.B) {
 	answer := []byte(`{"id":"c","object":"chat.completion","model":"m-1","choices":[{"index":0,"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`)
 	for name, w := range map[string]*Wire{

@@ -3,6 +3,7 @@ package dialect
 import (
 	"strconv"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -25,10 +26,10 @@ func (a chatAPI) message(v []byte, at string) {
 }
 
 func (a chatAPI) tool(v []byte, at string) {
-	name := str(get(v, "function", "name"))
+	name := rawjson.String(rawjson.Get(v, "function", "name"))
 	for _, path := range [...][]string{{"custom", "name"}, {"name"}, {"type"}} {
 		if name == "" {
-			name = str(get(v, path...))
+			name = rawjson.String(rawjson.Get(v, path...))
 		}
 	}
 	a.in(transcript.Item{Kind: transcript.ToolDefinition, Name: name, Raw: v, At: at})
@@ -38,38 +39,38 @@ func (a chatAPI) response(object []byte) {
 	t := a.turn
 	a.readError(object)
 	var choices, usage, groq []byte
-	for c := walk(object); c.object && c.next(); {
-		switch v := c.value(); string(c.key()) {
+	for c := rawjson.Walk(object); c.Object && c.Next(); {
+		switch v := c.Value(); string(c.Key()) {
 		case "id":
-			t.ResponseID = str(v)
+			t.ResponseID = rawjson.String(v)
 		case "model":
-			t.ResponseModel = str(v)
+			t.ResponseModel = rawjson.String(v)
 		case "choices":
 			choices = v
 		case "usage":
 			usage = v
 		case "x_groq": // Groq: usage of a stream, with or without a usage member beside it
-			groq = get(v, "usage")
+			groq = rawjson.Get(v, "usage")
 		}
 	}
-	if !isObject(usage) {
+	if !rawjson.IsObject(usage) {
 		usage = groq
 	}
-	if isObject(usage) {
+	if rawjson.IsObject(usage) {
 		t.UsageRaw, t.Usage = usage, a.usage(usage)
 	}
 	lowest := lowestIndex(choices)
 	n := 0
-	for e := walk(choices); !e.object && e.next(); n++ {
-		a.choice(e.value(), n, lowest)
+	for e := rawjson.Walk(choices); !e.Object && e.Next(); n++ {
+		a.choice(e.Value(), n, lowest)
 	}
 }
 
 // lowestIndex gives the index of the choice that counts as choice 0.
 func lowestIndex(choices []byte) int64 {
 	lowest, n := int64(-1), int64(0)
-	for e := walk(choices); !e.object && e.next(); n++ {
-		if i := choiceIndex(e.value(), n); lowest < 0 || i < lowest {
+	for e := rawjson.Walk(choices); !e.Object && e.Next(); n++ {
+		if i := choiceIndex(e.Value(), n); lowest < 0 || i < lowest {
 			lowest = i
 		}
 	}
@@ -77,8 +78,8 @@ func lowestIndex(choices []byte) int64 {
 }
 
 func choiceIndex(choice []byte, position int64) int64 {
-	if v := get(choice, "index"); has(v) {
-		return num(v)
+	if v := rawjson.Get(choice, "index"); rawjson.Present(v) {
+		return rawjson.Count(v)
 	}
 	return position
 }
@@ -88,18 +89,18 @@ func (a chatAPI) choice(v []byte, position int, lowest int64) {
 	m := chatMessage{reader: a.reader, add: a.out, role: "assistant",
 		at:     "/choices/" + strconv.Itoa(position) + "/message",
 		choice: int(choiceIndex(v, int64(position)) - lowest)}
-	if u := get(v, "usage"); t.Usage == nil && isObject(u) { // Moonshot's own endpoint
+	if u := rawjson.Get(v, "usage"); t.Usage == nil && rawjson.IsObject(u) { // Moonshot's own endpoint
 		t.UsageRaw, t.Usage = u, a.usage(u)
 	}
-	if e := get(v, "error"); isObject(e) { // OpenRouter, when the upstream of one choice failed
+	if e := rawjson.Get(v, "error"); rawjson.IsObject(e) { // OpenRouter, when the upstream of one choice failed
 		a.fail(errorObject(e))
 	}
-	if message := get(v, "message"); isObject(message) {
+	if message := rawjson.Get(v, "message"); rawjson.IsObject(message) {
 		m.read(message)
 	}
 	if m.choice == 0 {
 		t.Text = m.visible
-		t.FinishReason = words(get(v, "finish_reason"))
+		t.FinishReason = rawjson.Scalar(rawjson.Get(v, "finish_reason"))
 	}
 }
 
@@ -115,23 +116,23 @@ func (a chatAPI) choice(v []byte, position int, lowest int64) {
 func (a chatAPI) usage(v []byte) *transcript.Usage {
 	u := transcript.Usage{}
 	var hit, write int64
-	for c := walk(v); c.object && c.next(); {
-		switch n := c.value(); string(c.key()) {
+	for c := rawjson.Walk(v); c.Object && c.Next(); {
+		switch n := c.Value(); string(c.Key()) {
 		case "prompt_tokens":
-			u.InputTotal = num(n)
+			u.InputTotal = rawjson.Count(n)
 		case "completion_tokens":
-			u.Output = num(n)
+			u.Output = rawjson.Count(n)
 		case "total_tokens":
-			u.Total = num(n)
+			u.Total = rawjson.Count(n)
 		case "prompt_tokens_details":
-			u.CacheRead = num(get(n, "cached_tokens"))
-			u.CacheWrite = num(get(n, "cache_write_tokens"))
+			u.CacheRead = rawjson.Count(rawjson.Get(n, "cached_tokens"))
+			u.CacheWrite = rawjson.Count(rawjson.Get(n, "cache_write_tokens"))
 		case "completion_tokens_details":
-			u.Reasoning = num(get(n, "reasoning_tokens"))
+			u.Reasoning = rawjson.Count(rawjson.Get(n, "reasoning_tokens"))
 		case "prompt_cache_hit_tokens", "cached_tokens":
-			hit = num(n)
+			hit = rawjson.Count(n)
 		case "cache_creation_input_tokens":
-			write = num(n)
+			write = rawjson.Count(n)
 		}
 	}
 	if u.CacheRead == 0 {

@@ -1,46 +1,48 @@
 package dialect
 
+import "github.com/retake-debugger/retake/rawjson"
+
 // chatContent is the content of a streamed message: text, or (Mistral) parts
 // of type thinking and text, whose fragments join while the type is the same.
 type chatContent struct {
-	text  joined // while only strings came
+	text  rawjson.Fragments // while only strings came
 	parts []chatPart
 	null  bool
 }
 
 type chatPart struct {
 	kind string // "text", "thinking", or "" for a part that came whole
-	text joined
+	text rawjson.Fragments
 	raw  []byte
 }
 
 func (c *chatContent) add(v []byte) (content bool) {
-	if isString(v) && len(c.parts) == 0 {
-		c.text.add(v)
+	if rawjson.IsString(v) && len(c.parts) == 0 {
+		c.text.Add(v)
 		return len(v) > 2
 	}
-	if isString(v) {
+	if rawjson.IsString(v) {
 		if len(v) > 2 {
 			c.addPart("text", v, nil)
 		}
 		return len(v) > 2
 	}
-	for e := walk(v); !e.object && e.next(); {
-		if len(c.parts) == 0 && len(c.text.buf) > 0 {
-			c.addPart("text", c.text.json(), nil)
+	for e := rawjson.Walk(v); !e.Object && e.Next(); {
+		if len(c.parts) == 0 && c.text.Len() > 0 {
+			c.addPart("text", c.text.Bytes(), nil)
 		}
-		p := e.value()
+		p := e.Value()
 		content = true
-		switch kind := str(get(p, "type")); kind {
+		switch kind := rawjson.String(rawjson.Get(p, "type")); kind {
 		case "text":
-			c.addPart("text", get(p, "text"), p)
+			c.addPart("text", rawjson.Get(p, "text"), p)
 		case "thinking":
-			thoughts := get(p, "thinking")
-			if isString(thoughts) {
+			thoughts := rawjson.Get(p, "thinking")
+			if rawjson.IsString(thoughts) {
 				c.addPart("thinking", thoughts, p)
 			}
-			for t := walk(thoughts); !t.object && t.next(); {
-				c.addPart("thinking", get(t.value(), "text"), p)
+			for t := rawjson.Walk(thoughts); !t.Object && t.Next(); {
+				c.addPart("thinking", rawjson.Get(t.Value(), "text"), p)
 			}
 		default:
 			c.parts = append(c.parts, chatPart{raw: p})
@@ -54,30 +56,30 @@ func (c *chatContent) addPart(kind string, text, raw []byte) {
 		c.parts = append(c.parts, chatPart{kind: kind})
 	}
 	p := &c.parts[len(c.parts)-1]
-	p.text.add(text)
+	p.text.Add(text)
 	p.raw = raw
 }
 
 func (c *chatContent) json() []byte {
 	if len(c.parts) == 0 {
-		if len(c.text.buf) == 0 && c.null {
+		if c.text.Len() == 0 && c.null {
 			return []byte("null")
 		}
-		return c.text.json()
+		return c.text.Bytes()
 	}
 	var out [][]byte
 	for i := range c.parts {
 		p := &c.parts[i]
 		switch p.kind {
 		case "text":
-			out = append(out, []byte(`{"type":"text","text":`+string(p.text.json())+`}`))
+			out = append(out, []byte(`{"type":"text","text":`+string(p.text.Bytes())+`}`))
 		case "thinking":
-			out = append(out, []byte(`{"type":"thinking","thinking":[{"type":"text","text":`+string(p.text.json())+`}]}`))
+			out = append(out, []byte(`{"type":"thinking","thinking":[{"type":"text","text":`+string(p.text.Bytes())+`}]}`))
 		default:
 			out = append(out, p.raw)
 		}
 	}
-	return list(out)
+	return rawjson.Array(out)
 }
 
 // chatDetails are OpenRouter's reasoning_details: text and summaries come in
@@ -87,12 +89,12 @@ type chatDetails struct{ all []*chatDetail }
 
 type chatDetail struct {
 	index, kind string
-	members     fields
+	members     rawjson.Object
 	text        namedStrings
 }
 
 func (d *chatDetails) add(v []byte) {
-	index, kind := words(get(v, "index")), str(get(v, "type"))
+	index, kind := rawjson.Scalar(rawjson.Get(v, "index")), rawjson.String(rawjson.Get(v, "type"))
 	var e *chatDetail
 	if n := len(d.all); n > 0 && d.all[n-1].index == index && d.all[n-1].kind == kind && kind != "reasoning.encrypted" {
 		e = d.all[n-1]
@@ -100,13 +102,13 @@ func (d *chatDetails) add(v []byte) {
 		e = &chatDetail{index: index, kind: kind}
 		d.all = append(d.all, e)
 	}
-	for m := walk(v); m.object && m.next(); {
-		switch v, key := m.value(), string(m.key()); {
-		case (key == "text" || key == "summary") && isString(v):
+	for m := rawjson.Walk(v); m.Object && m.Next(); {
+		switch v, key := m.Value(), string(m.Key()); {
+		case (key == "text" || key == "summary") && rawjson.IsString(v):
 			e.text.add(key, v)
-			e.members.set(key, v)
-		case has(v) || e.members.find(key) < 0:
-			e.members.set(key, v)
+			e.members.Set(key, v)
+		case rawjson.Present(v) || !e.members.Has(key):
+			e.members.Set(key, v)
 		}
 	}
 }
@@ -115,9 +117,9 @@ func (d *chatDetails) json() []byte {
 	var out [][]byte
 	for _, e := range d.all {
 		for _, s := range e.text.all {
-			e.members.set(s.name, s.text.json())
+			e.members.Set(s.name, s.text.Bytes())
 		}
-		out = append(out, e.members.json())
+		out = append(out, e.members.Bytes())
 	}
-	return list(out)
+	return rawjson.Array(out)
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -28,10 +29,10 @@ type chatMessage struct {
 
 func (m *chatMessage) read(v []byte) {
 	var refusal []byte
-	for c := walk(v); c.object && c.next(); {
-		switch v := c.value(); string(c.key()) {
+	for c := rawjson.Walk(v); c.Object && c.Next(); {
+		switch v := c.Value(); string(c.Key()) {
 		case "role":
-			if r := str(v); r != "" {
+			if r := rawjson.String(v); r != "" {
 				m.role = r
 			}
 		case "content":
@@ -39,32 +40,32 @@ func (m *chatMessage) read(v []byte) {
 		case "refusal":
 			refusal = v
 		case "audio": // sent again as its id alone
-			if id := get(v, "id"); !isEmpty(id) {
+			if id := rawjson.Get(v, "id"); !rawjson.IsEmpty(id) {
 				m.part([]byte(`{"audio":` + string(id) + `}`))
 			}
 		case "images": // OpenRouter, images that the model made
-			for e := walk(v); !e.object && e.next(); {
-				m.part(e.value())
+			for e := rawjson.Walk(v); !e.Object && e.Next(); {
+				m.part(e.Value())
 			}
 		case "reasoning_content", "reasoning", "thinking", "reasoning_details":
-			m.reasoning.take(string(c.key()), v)
+			m.reasoning.take(string(c.Key()), v)
 		case "tool_calls":
 			n := 0
-			for e := walk(v); !e.object && e.next(); n++ {
-				m.call(e.value(), "/tool_calls/"+strconv.Itoa(n))
+			for e := rawjson.Walk(v); !e.Object && e.Next(); n++ {
+				m.call(e.Value(), "/tool_calls/"+strconv.Itoa(n))
 			}
 		case "function_call": // before tool_calls there were; it has no id
 			if !blank(v) {
 				m.call(v, "/function_call")
 			}
 		case "tool_call_id":
-			m.callID = str(v)
+			m.callID = rawjson.String(v)
 		case "name":
-			m.name = str(v)
+			m.name = rawjson.String(v)
 		}
 	}
 	m.visible = m.text.String()
-	m.text.WriteString(str(refusal))
+	m.text.WriteString(rawjson.String(refusal))
 	m.emit(v)
 }
 
@@ -72,20 +73,20 @@ func (m *chatMessage) part(v []byte) { m.parts = append(m.parts, transcript.Hash
 
 // content is a string or a list of parts. Mistral puts its thinking there.
 func (m *chatMessage) content(v []byte) {
-	if isString(v) {
-		m.text.WriteString(unquote(v))
+	if rawjson.IsString(v) {
+		m.text.WriteString(rawjson.Unquote(v))
 		return
 	}
 	n := 0
-	for e := walk(v); !e.object && e.next(); n++ {
-		p := e.value()
-		switch kind := str(get(p, "type")); {
-		case isString(p):
-			m.text.WriteString(unquote(p))
+	for e := rawjson.Walk(v); !e.Object && e.Next(); n++ {
+		p := e.Value()
+		switch kind := rawjson.String(rawjson.Get(p, "type")); {
+		case rawjson.IsString(p):
+			m.text.WriteString(rawjson.Unquote(p))
 		case kind == "text", kind == "input_text", kind == "output_text":
-			m.text.WriteString(str(get(p, "text")))
+			m.text.WriteString(rawjson.String(rawjson.Get(p, "text")))
 		case kind == "refusal":
-			m.text.WriteString(str(get(p, "refusal")))
+			m.text.WriteString(rawjson.String(rawjson.Get(p, "refusal")))
 		case kind == "thinking", kind == "reasoning":
 			m.reasoning.take("content/"+strconv.Itoa(n), p)
 		case kind == "tool_reference": // names a tool that a search found
@@ -96,18 +97,18 @@ func (m *chatMessage) content(v []byte) {
 }
 
 func (m *chatMessage) call(v []byte, at string) {
-	it := transcript.Item{Kind: transcript.ToolCall, Role: "assistant", Choice: m.choice, At: m.at + at, Raw: v, CallID: str(get(v, "id"))}
+	it := transcript.Item{Kind: transcript.ToolCall, Role: "assistant", Choice: m.choice, At: m.at + at, Raw: v, CallID: rawjson.String(rawjson.Get(v, "id"))}
 	f := v
 	for _, kind := range [...]string{"function", "custom"} {
-		if inner := get(v, kind); !blank(inner) {
+		if inner := rawjson.Get(v, kind); !blank(inner) {
 			f = inner
 		}
 	}
-	it.Name = str(get(f, "name"))
-	if input := get(f, "input"); isString(input) {
-		it.ArgumentsRaw = unquote(input) // free text of a custom tool
+	it.Name = rawjson.String(rawjson.Get(f, "name"))
+	if input := rawjson.Get(f, "input"); rawjson.IsString(input) {
+		it.ArgumentsRaw = rawjson.Unquote(input) // free text of a custom tool
 	} else {
-		setArguments(&it, get(f, "arguments"))
+		setArguments(&it, rawjson.Get(f, "arguments"))
 	}
 	m.calls = append(m.calls, it)
 }
@@ -115,11 +116,11 @@ func (m *chatMessage) call(v []byte, at string) {
 // blank tells whether a call's function says nothing. Snowflake fills in
 // every member that is not there with an empty one.
 func blank(function []byte) bool {
-	if !isObject(function) {
+	if !rawjson.IsObject(function) {
 		return true
 	}
 	for _, name := range [...]string{"name", "arguments", "input"} {
-		if !isEmpty(get(function, name)) {
+		if !rawjson.IsEmpty(rawjson.Get(function, name)) {
 			return false
 		}
 	}
@@ -169,24 +170,24 @@ type chatReasoning struct {
 }
 
 func (r *chatReasoning) take(member string, v []byte) {
-	if isEmpty(v) {
+	if rawjson.IsEmpty(v) {
 		return
 	}
 	rank := 1
 	switch {
 	case member == "reasoning_details": // the fullest, and what must be sent back
 		rank = 3
-		for e := walk(v); !e.object && e.next(); {
+		for e := rawjson.Walk(v); !e.Object && e.Next(); {
 			for _, name := range [...]string{"text", "summary"} {
-				r.detail.WriteString(str(get(e.value(), name)))
+				r.detail.WriteString(rawjson.String(rawjson.Get(e.Value(), name)))
 			}
 		}
 	case strings.HasPrefix(member, "content/"): // the first part stands for all
 		rank = 2
 		r.thinking(v)
-	case isString(v):
+	case rawjson.IsString(v):
 		if r.text == "" {
-			r.text = unquote(v)
+			r.text = rawjson.Unquote(v)
 		}
 	}
 	if rank > r.rank {
@@ -198,10 +199,10 @@ func (r *chatReasoning) take(member string, v []byte) {
 // Mistral, with a list of text parts.
 func (r *chatReasoning) thinking(part []byte) {
 	for _, name := range [...]string{"thinking", "text", "reasoning"} {
-		v := get(part, name)
-		r.detail.WriteString(str(v))
-		for e := walk(v); !e.object && e.next(); {
-			r.detail.WriteString(str(get(e.value(), "text")))
+		v := rawjson.Get(part, name)
+		r.detail.WriteString(rawjson.String(v))
+		for e := rawjson.Walk(v); !e.Object && e.Next(); {
+			r.detail.WriteString(rawjson.String(rawjson.Get(e.Value(), "text")))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"bytes"
+	"github.com/retake-debugger/retake/rawjson"
 	"strconv"
 )
 
@@ -18,35 +19,35 @@ type chatSlot struct {
 	id        []byte
 	kind      []byte
 	name      []byte
-	arguments joined
-	object    []byte // arguments that came as an object instead of text
-	custom    bool   // a custom tool: free text under custom.input
-	extra     fields // other members of the call (extra_content …)
-	inner     fields // other members of its function
+	arguments rawjson.Fragments
+	object    []byte         // arguments that came as an object instead of text
+	custom    bool           // a custom tool: free text under custom.input
+	extra     rawjson.Object // other members of the call (extra_content …)
+	inner     rawjson.Object // other members of its function
 }
 
 // slot finds or opens the slot of a fragment.
 func (c *chatChoice) slot(v []byte) *chatSlot {
-	id, name, index := get(v, "id"), get(v, "function", "name"), get(v, "index")
+	id, name, index := rawjson.Get(v, "id"), rawjson.Get(v, "function", "name"), rawjson.Get(v, "index")
 	if name == nil {
-		name = get(v, "custom", "name")
+		name = rawjson.Get(v, "custom", "name")
 	}
 	var found *chatSlot
-	if has(index) {
-		found = c.latest[num(index)]
-	} else if n := len(c.slots); n > 0 && isEmpty(id) && isEmpty(name) {
+	if rawjson.Present(index) {
+		found = c.latest[rawjson.Count(index)]
+	} else if n := len(c.slots); n > 0 && rawjson.IsEmpty(id) && rawjson.IsEmpty(name) {
 		found = c.slots[n-1]
 	}
 	if found != nil {
-		other := !isEmpty(found.id) && !isEmpty(id) && !bytes.Equal(found.id, id)
-		if !other || isEmpty(name) {
+		other := !rawjson.IsEmpty(found.id) && !rawjson.IsEmpty(id) && !bytes.Equal(found.id, id)
+		if !other || rawjson.IsEmpty(name) {
 			return found
 		}
 		c.stream.turn.Collisions++
 		c.stream.warn("choice %d: a second tool call claims index %d", c.index, found.index)
 	}
-	s := &chatSlot{index: num(index)}
-	if !has(index) {
+	s := &chatSlot{index: rawjson.Count(index)}
+	if !rawjson.Present(index) {
 		s.index = c.nextIndex
 	}
 	if c.latest == nil {
@@ -58,8 +59,8 @@ func (c *chatChoice) slot(v []byte) *chatSlot {
 }
 
 func (s *chatSlot) add(v []byte) {
-	for m := walk(v); m.object && m.next(); {
-		switch v, key := m.value(), string(m.key()); key {
+	for m := rawjson.Walk(v); m.Object && m.Next(); {
+		switch v, key := m.Value(), string(m.Key()); key {
 		case "index":
 		case "id":
 			keepFirst(&s.id, v)
@@ -73,62 +74,62 @@ func (s *chatSlot) add(v []byte) {
 				s.addFunction(v)
 			}
 		default:
-			if has(v) {
-				s.extra.set(key, v)
+			if rawjson.Present(v) {
+				s.extra.Set(key, v)
 			}
 		}
 	}
 }
 
 func (s *chatSlot) addFunction(v []byte) {
-	for m := walk(v); m.object && m.next(); {
-		switch v, key := m.value(), string(m.key()); key {
+	for m := rawjson.Walk(v); m.Object && m.Next(); {
+		switch v, key := m.Value(), string(m.Key()); key {
 		case "name":
 			keepFirst(&s.name, v)
 		case "arguments", "input":
-			if isString(v) {
-				s.arguments.add(v)
-			} else if has(v) {
+			if rawjson.IsString(v) {
+				s.arguments.Add(v)
+			} else if rawjson.Present(v) {
 				s.object = v
 			}
 		default:
-			if has(v) {
-				s.inner.set(key, v)
+			if rawjson.Present(v) {
+				s.inner.Set(key, v)
 			}
 		}
 	}
 }
 
 func keepFirst(to *[]byte, v []byte) {
-	if isEmpty(*to) && has(v) {
+	if rawjson.IsEmpty(*to) && rawjson.Present(v) {
 		*to = v
 	}
 }
 
 func (s *chatSlot) functionJSON() []byte {
-	var f fields
+	var f rawjson.Object
 	if s.name != nil {
-		f.set("name", s.name)
+		f.Set("name", s.name)
 	}
 	arguments := s.object
-	if arguments == nil || len(s.arguments.buf) > 0 {
-		if arguments = []byte(`""`); s.arguments.seen {
-			arguments = s.arguments.json()
+	if arguments == nil || s.arguments.Len() > 0 {
+		if arguments = []byte(`""`); s.arguments.Seen {
+			arguments = s.arguments.Bytes()
 		}
 	}
 	if s.custom {
-		f.set("input", arguments)
+		f.Set("input", arguments)
 	} else {
-		f.set("arguments", arguments)
+		f.Set("arguments", arguments)
 	}
-	f.merge(&s.inner)
-	return f.json()
+	f.Merge(&s.inner)
+	return f.Bytes()
 }
 
 func (s *chatSlot) json() []byte {
-	var f fields
+	var f rawjson.Object
 	if s.id != nil {
-		f.set("id", s.id)
+		f.Set("id", s.id)
 	}
 	kind, member := []byte(`"function"`), "function"
 	if s.custom {
@@ -137,10 +138,10 @@ func (s *chatSlot) json() []byte {
 	if s.kind != nil {
 		kind = s.kind
 	}
-	f.set("type", kind)
-	f.set(member, s.functionJSON())
-	f.merge(&s.extra)
-	return f.json()
+	f.Set("type", kind)
+	f.Set(member, s.functionJSON())
+	f.Merge(&s.extra)
+	return f.Bytes()
 }
 
 func appendInt(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) }

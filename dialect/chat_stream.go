@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"cmp"
+	"github.com/retake-debugger/retake/rawjson"
 	"slices"
 )
 
@@ -13,7 +14,7 @@ import (
 // included (Perplexity and Cerebras repeat it on every chunk, growing).
 type chatStream struct {
 	*reader
-	top     fields
+	top     rawjson.Object
 	choices []*chatChoice
 	done    bool
 	failed  bool
@@ -30,30 +31,30 @@ func (s *chatStream) event(name string, data []byte) (content bool) {
 		s.warn("events came behind [DONE]")
 	}
 	wrong := name == "error"
-	for c := walk(data); c.object && c.next(); {
-		v, key := c.value(), c.key()
+	for c := rawjson.Walk(data); c.Object && c.Next(); {
+		v, key := c.Value(), c.Key()
 		switch string(key) {
 		case "choices":
 			n := int64(0)
-			for e := walk(v); !e.object && e.next(); n++ {
-				if s.choice(choiceIndex(e.value(), n)).add(e.value()) {
+			for e := rawjson.Walk(v); !e.Object && e.Next(); n++ {
+				if s.choice(choiceIndex(e.Value(), n)).add(e.Value()) {
 					content = true
 				}
 			}
 		case "id", "model":
-			if isEmpty(s.top.get(string(key))) {
-				s.top.setKey(key, v)
+			if rawjson.IsEmpty(s.top.Get(string(key))) {
+				s.top.SetKey(key, v)
 			}
 		case "object":
 			wrong = wrong || string(v) == `"error"`
-			if s.top.find("object") < 0 {
-				s.top.set("object", []byte(`"chat.completion"`))
+			if !s.top.Has("object") {
+				s.top.Set("object", []byte(`"chat.completion"`))
 			}
 		case "obfuscation", "p": // OpenAI's and Bedrock's padding
 		default:
-			wrong = wrong || string(key) == "error" && has(v)
-			if has(v) || s.top.find(string(key)) < 0 {
-				s.top.setKey(key, v)
+			wrong = wrong || string(key) == "error" && rawjson.Present(v)
+			if rawjson.Present(v) || !s.top.Has(string(key)) {
+				s.top.SetKey(key, v)
 			}
 		}
 	}
@@ -87,7 +88,7 @@ func (s *chatStream) choice(index int64) *chatChoice {
 }
 
 func (s *chatStream) object() (object []byte, complete bool) {
-	if len(s.top.names) == 0 && len(s.choices) == 0 {
+	if s.top.Len() == 0 && len(s.choices) == 0 {
 		return nil, s.done
 	}
 	slices.SortStableFunc(s.choices, func(a, b *chatChoice) int { return cmp.Compare(a.index, b.index) })
@@ -95,15 +96,15 @@ func (s *chatStream) object() (object []byte, complete bool) {
 	finished := len(s.choices) > 0
 	for _, c := range s.choices {
 		choices = append(choices, c.json())
-		finished = finished && !isEmpty(c.finish)
+		finished = finished && !rawjson.IsEmpty(c.finish)
 	}
-	if len(choices) > 0 || s.top.get("error") == nil {
-		s.top.set("choices", list(choices))
+	if len(choices) > 0 || s.top.Get("error") == nil {
+		s.top.Set("choices", rawjson.Array(choices))
 	}
 	if finished && !s.done && !s.failed {
 		s.warn("the stream has no [DONE]")
 	}
-	return s.top.json(), s.done || finished && !s.failed
+	return s.top.Bytes(), s.done || finished && !s.failed
 }
 
 // chatChoice is one choice of a stream.
@@ -113,42 +114,42 @@ type chatChoice struct {
 	finish    []byte // the last that is not empty
 	message   []byte // a whole message, which some gateways send instead of deltas
 	content   chatContent
-	strings   namedStrings // members of the delta that add up
-	delta     fields       // members that do not
-	lists     namedLists   // members that are lists and grow
+	strings   namedStrings   // members of the delta that add up
+	delta     rawjson.Object // members that do not
+	lists     namedLists     // members that are lists and grow
 	details   chatDetails
-	audio     fields
+	audio     rawjson.Object
 	speech    namedStrings // data and transcript of audio
 	slots     []*chatSlot
 	latest    map[int64]*chatSlot // by index
 	nextIndex int64
 	function  *chatSlot
 	logprobs  namedLists
-	other     fields
+	other     rawjson.Object
 }
 
 func (c *chatChoice) add(v []byte) (content bool) {
-	for m := walk(v); m.object && m.next(); {
-		v, key := m.value(), m.key()
+	for m := rawjson.Walk(v); m.Object && m.Next(); {
+		v, key := m.Value(), m.Key()
 		switch string(key) {
 		case "index":
 		case "delta":
 			content = c.addDelta(v) || content
 		case "message":
-			if isObject(v) {
+			if rawjson.IsObject(v) {
 				c.message, content = v, true
 			}
 		case "finish_reason":
-			if !isEmpty(v) || c.finish == nil {
+			if !rawjson.IsEmpty(v) || c.finish == nil {
 				c.finish = v
 			}
 		case "logprobs":
-			for l := walk(v); l.object && l.next(); {
-				c.logprobs.add(string(l.key()), l.value())
+			for l := rawjson.Walk(v); l.Object && l.Next(); {
+				c.logprobs.add(string(l.Key()), l.Value())
 			}
 		default:
-			if has(v) {
-				c.other.setKey(key, v)
+			if rawjson.Present(v) {
+				c.other.SetKey(key, v)
 			}
 		}
 	}
@@ -158,9 +159,9 @@ func (c *chatChoice) add(v []byte) (content bool) {
 // addDelta adds one delta. What is text or reasoning adds up; lists grow; any
 // other member (role, channel …) is what was said last.
 func (c *chatChoice) addDelta(v []byte) (content bool) {
-	for m := walk(v); m.object && m.next(); {
-		v, key := m.value(), m.key()
-		if !has(v) {
+	for m := rawjson.Walk(v); m.Object && m.Next(); {
+		v, key := m.Value(), m.Key()
+		if !rawjson.Present(v) {
 			if string(key) == "content" {
 				c.content.null = true
 			}
@@ -171,15 +172,15 @@ func (c *chatChoice) addDelta(v []byte) (content bool) {
 			content = c.content.add(v) || content
 		case "refusal", "reasoning_content", "reasoning", "thinking":
 			c.strings.add(string(key), v)
-			content = content || !isEmpty(v)
+			content = content || !rawjson.IsEmpty(v)
 		case "reasoning_details":
-			for e := walk(v); !e.object && e.next(); {
-				c.details.add(e.value())
+			for e := rawjson.Walk(v); !e.Object && e.Next(); {
+				c.details.add(e.Value())
 				content = true
 			}
 		case "tool_calls":
-			for e := walk(v); !e.object && e.next(); {
-				c.slot(e.value()).add(e.value())
+			for e := rawjson.Walk(v); !e.Object && e.Next(); {
+				c.slot(e.Value()).add(e.Value())
 				content = true
 			}
 		case "function_call":
@@ -195,10 +196,10 @@ func (c *chatChoice) addDelta(v []byte) (content bool) {
 			c.addAudio(v)
 			content = true
 		default:
-			if isArray(v) {
+			if rawjson.IsArray(v) {
 				c.lists.add(string(key), v)
 			} else {
-				c.delta.setKey(key, v)
+				c.delta.SetKey(key, v)
 			}
 		}
 	}
@@ -207,57 +208,57 @@ func (c *chatChoice) addDelta(v []byte) (content bool) {
 
 // addAudio adds a fragment of spoken output. Its base64 data joins like text.
 func (c *chatChoice) addAudio(v []byte) {
-	for m := walk(v); m.object && m.next(); {
-		switch v, key := m.value(), string(m.key()); key {
+	for m := rawjson.Walk(v); m.Object && m.Next(); {
+		switch v, key := m.Value(), string(m.Key()); key {
 		case "data", "transcript":
 			c.speech.add(key, v)
 		default:
-			if has(v) {
-				c.audio.set(key, v)
+			if rawjson.Present(v) {
+				c.audio.Set(key, v)
 			}
 		}
 	}
 }
 
 func (c *chatChoice) json() []byte {
-	var out fields
-	out.set("index", appendInt(nil, c.index))
+	var out rawjson.Object
+	out.Set("index", appendInt(nil, c.index))
 	message := c.messageJSON()
 	if c.message != nil && !c.said() {
 		message = c.message
 	}
-	out.set("message", message)
+	out.Set("message", message)
 	if len(c.logprobs.lists) > 0 {
-		out.set("logprobs", c.logprobs.json())
+		out.Set("logprobs", c.logprobs.json())
 	}
 	finish := c.finish
 	if finish == nil {
 		finish = []byte("null")
 	}
-	out.set("finish_reason", finish)
-	out.merge(&c.other)
-	return out.json()
+	out.Set("finish_reason", finish)
+	out.Merge(&c.other)
+	return out.Bytes()
 }
 
 // said tells whether any delta carried content.
 func (c *chatChoice) said() bool {
-	return len(c.content.parts) > 0 || c.content.text.seen && len(c.content.text.buf) > 0 ||
+	return len(c.content.parts) > 0 || c.content.text.Seen && c.content.text.Len() > 0 ||
 		len(c.strings.all) > 0 || len(c.slots) > 0 || c.function != nil
 }
 
 func (c *chatChoice) messageJSON() []byte {
-	var m fields
-	m.set("role", []byte(`"assistant"`))
-	m.set("content", c.content.json())
+	var m rawjson.Object
+	m.Set("role", []byte(`"assistant"`))
+	m.Set("content", c.content.json())
 	for _, s := range c.strings.all {
-		m.set(s.name, s.text.json())
+		m.Set(s.name, s.text.Bytes())
 	}
-	m.merge(&c.delta)
+	m.Merge(&c.delta)
 	if len(c.details.all) > 0 {
-		m.set("reasoning_details", c.details.json())
+		m.Set("reasoning_details", c.details.json())
 	}
 	for _, l := range c.lists.lists {
-		m.set(l.name, list(l.elements))
+		m.Set(l.name, rawjson.Array(l.elements))
 	}
 	if len(c.slots) > 0 {
 		slices.SortStableFunc(c.slots, func(a, b *chatSlot) int { return cmp.Compare(a.index, b.index) })
@@ -265,18 +266,18 @@ func (c *chatChoice) messageJSON() []byte {
 		for _, s := range c.slots {
 			calls = append(calls, s.json())
 		}
-		m.set("tool_calls", list(calls))
+		m.Set("tool_calls", rawjson.Array(calls))
 	}
 	if c.function != nil {
-		m.set("function_call", c.function.functionJSON())
+		m.Set("function_call", c.function.functionJSON())
 	}
 	for _, s := range c.speech.all {
-		c.audio.set(s.name, s.text.json())
+		c.audio.Set(s.name, s.text.Bytes())
 	}
-	if len(c.audio.names) > 0 {
-		m.set("audio", c.audio.json())
+	if c.audio.Len() > 0 {
+		m.Set("audio", c.audio.Bytes())
 	}
-	return m.json()
+	return m.Bytes()
 }
 
 // namedStrings are members that come in fragments, in order of appearance.
@@ -284,19 +285,19 @@ type namedStrings struct{ all []*namedString }
 
 type namedString struct {
 	name string
-	text joined
+	text rawjson.Fragments
 }
 
 func (n *namedStrings) add(name string, v []byte) {
 	for _, s := range n.all {
 		if s.name == name {
-			s.text.add(v)
+			s.text.Add(v)
 			return
 		}
 	}
 	s := &namedString{name: name}
-	s.text.add(v)
-	if s.text.seen {
+	s.text.Add(v)
+	if s.text.Seen {
 		n.all = append(n.all, s)
 	}
 }
@@ -327,17 +328,17 @@ func (n *namedLists) add(name string, v []byte) {
 		l = &namedList{name: name}
 		n.lists = append(n.lists, l)
 	}
-	l.elements = append(l.elements, elements(v)...)
+	l.elements = append(l.elements, rawjson.Elements(v)...)
 }
 
 func (n *namedLists) json() []byte {
-	var out fields
+	var out rawjson.Object
 	for _, l := range n.lists {
 		if l.elements == nil {
-			out.set(l.name, []byte("null"))
+			out.Set(l.name, []byte("null"))
 		} else {
-			out.set(l.name, list(l.elements))
+			out.Set(l.name, rawjson.Array(l.elements))
 		}
 	}
-	return out.json()
+	return out.Bytes()
 }

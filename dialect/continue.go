@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -23,17 +24,17 @@ type Result struct {
 // again gives the raw result as the one of another call: without the id of its own
 // that an item may have, and without a cache mark, of which an API allows few.
 func (r *Result) again(member string) []byte {
-	var f fields
-	for c := walk(r.Raw); c.next(); {
-		switch key := string(c.key()); key {
+	var f rawjson.Object
+	for c := rawjson.Walk(r.Raw); c.Next(); {
+		switch key := string(c.Key()); key {
 		case member:
-			f.set(key, quote(r.CallID))
+			f.Set(key, rawjson.Quote(r.CallID))
 		case "id", "cache_control":
 		default:
-			f.set(key, c.value())
+			f.Set(key, c.Value())
 		}
 	}
-	return f.json()
+	return f.Bytes()
 }
 
 // Continue gives the request that goes on from body after its answer: the
@@ -42,14 +43,14 @@ func (r *Result) again(member string) []byte {
 // Thinking blocks, signatures, reasoning items and call ids go back as they
 // came. The bytes of body before that stay as they are.
 func Continue(d transcript.Dialect, body, response []byte, results []Result) ([]byte, error) {
-	if !valid(body) || !valid(response) {
+	if !rawjson.Valid(body) || !rawjson.Valid(response) {
 		return nil, errors.New("continue request: a body is not JSON")
 	}
-	response = response[skipSpace(response, 0):]
-	var edits []Edit
+	response = response[rawjson.SkipSpace(response, 0):]
+	var edits []rawjson.Edit
 	var err error
 	if d == transcript.Responses {
-		edits = continueResponses(body[skipSpace(body, 0):], response, results)
+		edits = continueResponses(body[rawjson.SkipSpace(body, 0):], response, results)
 	} else {
 		var elements [][]byte
 		elements, err = grown(d, response, results)
@@ -58,7 +59,7 @@ func Continue(d transcript.Dialect, body, response []byte, results []Result) ([]
 		}
 	}
 	if err == nil {
-		body, err = Apply(body, edits...)
+		body, err = rawjson.Apply(body, edits...)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("continue request: %w", err)
@@ -66,11 +67,11 @@ func Continue(d transcript.Dialect, body, response []byte, results []Result) ([]
 	return body, nil
 }
 
-func add(at string, v []byte) Edit { return Edit{Op: Insert, At: at, Value: v} }
+func add(at string, v []byte) rawjson.Edit { return rawjson.Edit{Op: rawjson.Insert, At: at, Value: v} }
 
 func grownChat(response []byte, results []Result) ([][]byte, error) {
-	message := get(firstOf(get(response, "choices")), "message")
-	if !isObject(message) {
+	message := rawjson.Get(firstOf(rawjson.Get(response, "choices")), "message")
+	if !rawjson.IsObject(message) {
 		return nil, errors.New("the answer has no message")
 	}
 	list := [][]byte{chatEcho(message)}
@@ -79,16 +80,16 @@ func grownChat(response []byte, results []Result) ([][]byte, error) {
 			list = append(list, r.again("tool_call_id"))
 			continue
 		}
-		var f fields
+		var f rawjson.Object
 		if r.CallID == "" { // a legacy function_call has no id
-			f.set("role", []byte(`"function"`))
-			f.set("name", orEmpty(get(message, "function_call", "name")))
+			f.Set("role", []byte(`"function"`))
+			f.Set("name", orEmpty(rawjson.Get(message, "function_call", "name")))
 		} else {
-			f.set("role", []byte(`"tool"`))
-			f.set("tool_call_id", quote(r.CallID))
+			f.Set("role", []byte(`"tool"`))
+			f.Set("tool_call_id", rawjson.Quote(r.CallID))
 		}
-		f.set("content", quote(r.Text))
-		list = append(list, f.json())
+		f.Set("content", rawjson.Quote(r.Text))
+		list = append(list, f.Bytes())
 	}
 	return list, nil
 }
@@ -105,44 +106,44 @@ func orEmpty(v []byte) []byte {
 // but with reasoning in whichever member the vendor put it; spoken output goes
 // back as its id.
 func chatEcho(message []byte) []byte {
-	var f fields
-	f.set("role", []byte(`"assistant"`))
-	f.set("content", []byte("null"))
-	for c := walk(message); c.next(); {
-		switch v, key := c.value(), string(c.key()); {
-		case !has(v), key == "annotations", key == "provider_metadata", key == "parsed":
-		case key == "refusal" && isEmpty(v), key == "function_call" && blank(v):
+	var f rawjson.Object
+	f.Set("role", []byte(`"assistant"`))
+	f.Set("content", []byte("null"))
+	for c := rawjson.Walk(message); c.Next(); {
+		switch v, key := c.Value(), string(c.Key()); {
+		case !rawjson.Present(v), key == "annotations", key == "provider_metadata", key == "parsed":
+		case key == "refusal" && rawjson.IsEmpty(v), key == "function_call" && blank(v):
 		case key == "audio":
-			if id := get(v, "id"); !isEmpty(id) {
-				f.set("audio", []byte(`{"id":`+string(id)+`}`))
+			if id := rawjson.Get(v, "id"); !rawjson.IsEmpty(id) {
+				f.Set("audio", []byte(`{"id":`+string(id)+`}`))
 			}
 		case key == "tool_calls":
 			var calls [][]byte
-			for _, call := range elements(v) {
-				if without, err := remove(call, "/index"); err == nil {
+			for _, call := range rawjson.Elements(v) {
+				if without, err := rawjson.Apply(call, rawjson.Edit{Op: rawjson.Delete, At: "/index"}); err == nil {
 					call = without
 				}
 				calls = append(calls, call)
 			}
-			f.set(key, list(calls))
+			f.Set(key, rawjson.Array(calls))
 		default:
-			f.set(key, v)
+			f.Set(key, v)
 		}
 	}
-	return f.json()
+	return f.Bytes()
 }
 
 func grownMessages(response []byte, results []Result) [][]byte {
 	var blocks [][]byte
-	for _, b := range elements(get(response, "content")) {
-		if str(get(b, "type")) == "text" && isEmpty(get(b, "text")) {
+	for _, b := range rawjson.Elements(rawjson.Get(response, "content")) {
+		if rawjson.String(rawjson.Get(b, "type")) == "text" && rawjson.IsEmpty(rawjson.Get(b, "text")) {
 			continue // the API refuses empty text
 		}
 		blocks = append(blocks, b)
 	}
 	var messages [][]byte
 	if len(blocks) > 0 {
-		messages = append(messages, []byte(`{"role":"assistant","content":`+string(list(blocks))+`}`))
+		messages = append(messages, []byte(`{"role":"assistant","content":`+string(rawjson.Array(blocks))+`}`))
 	}
 	var answers [][]byte
 	for _, r := range results {
@@ -150,17 +151,17 @@ func grownMessages(response []byte, results []Result) [][]byte {
 			answers = append(answers, r.again("tool_use_id"))
 			continue
 		}
-		var f fields
-		f.set("type", []byte(`"tool_result"`))
-		f.set("tool_use_id", quote(r.CallID))
-		f.set("content", quote(r.Text))
+		var f rawjson.Object
+		f.Set("type", []byte(`"tool_result"`))
+		f.Set("tool_use_id", rawjson.Quote(r.CallID))
+		f.Set("content", rawjson.Quote(r.Text))
 		if r.IsError {
-			f.set("is_error", []byte("true"))
+			f.Set("is_error", []byte("true"))
 		}
-		answers = append(answers, f.json())
+		answers = append(answers, f.Bytes())
 	}
 	if len(answers) > 0 {
-		messages = append(messages, []byte(`{"role":"user","content":`+string(list(answers))+`}`))
+		messages = append(messages, []byte(`{"role":"user","content":`+string(rawjson.Array(answers))+`}`))
 	}
 	return messages
 }
@@ -168,22 +169,22 @@ func grownMessages(response []byte, results []Result) [][]byte {
 // continueResponses appends the output items to the input. Where the request
 // leaves its history to the server (previous_response_id, conversation) the
 // next one does so too and holds the results alone.
-func continueResponses(body, response []byte, results []Result) []Edit {
-	output := elements(get(response, "output"))
+func continueResponses(body, response []byte, results []Result) []rawjson.Edit {
+	output := rawjson.Elements(rawjson.Get(response, "output"))
 	outs := responsesResults(output, results)
 	if held(body) {
-		edits := []Edit{add("/input", list(outs))}
-		if has(get(body, "previous_response_id")) {
-			edits = append(edits, Edit{Op: Replace, At: "/previous_response_id", Value: orEmpty(get(response, "id"))})
+		edits := []rawjson.Edit{add("/input", rawjson.Array(outs))}
+		if rawjson.Present(rawjson.Get(body, "previous_response_id")) {
+			edits = append(edits, rawjson.Edit{Op: rawjson.Replace, At: "/previous_response_id", Value: orEmpty(rawjson.Get(response, "id"))})
 		}
 		return edits
 	}
-	var edits []Edit
-	input := get(body, "input")
+	var edits []rawjson.Edit
+	input := rawjson.Get(body, "input")
 	switch {
-	case isString(input):
+	case rawjson.IsString(input):
 		edits = append(edits, add("/input", []byte(`[{"role":"user","content":`+string(input)+`}]`)))
-	case !isArray(input):
+	case !rawjson.IsArray(input):
 		edits = append(edits, add("/input", []byte("[]")))
 	}
 	for _, v := range append(output, outs...) {
@@ -194,7 +195,7 @@ func continueResponses(body, response []byte, results []Result) []Edit {
 
 // held tells whether a request of Responses leaves its history to the server.
 func held(body []byte) bool {
-	return has(get(body, "previous_response_id")) || has(get(body, "conversation"))
+	return rawjson.Present(rawjson.Get(body, "previous_response_id")) || rawjson.Present(rawjson.Get(body, "conversation"))
 }
 
 func responsesResults(output [][]byte, results []Result) (outs [][]byte) {
@@ -211,40 +212,40 @@ func responsesResult(output [][]byte, r Result) []byte {
 	}
 	kind := "function_call"
 	for _, item := range output {
-		if t := str(get(item, "type")); str(get(item, "call_id")) == r.CallID && strings.HasSuffix(t, "_call") {
+		if t := rawjson.String(rawjson.Get(item, "type")); rawjson.String(rawjson.Get(item, "call_id")) == r.CallID && strings.HasSuffix(t, "_call") {
 			kind = t
 		}
 	}
-	var f fields
-	f.set("type", quote(kind+"_output"))
-	f.set("call_id", quote(r.CallID))
-	text := quote(r.Text)
+	var f rawjson.Object
+	f.Set("type", rawjson.Quote(kind+"_output"))
+	f.Set("call_id", rawjson.Quote(r.CallID))
+	text := rawjson.Quote(r.Text)
 	switch kind {
 	case "tool_search_call":
-		f.set("type", []byte(`"tool_search_output"`))
-		f.set("execution", []byte(`"client"`))
+		f.Set("type", []byte(`"tool_search_output"`))
+		f.Set("execution", []byte(`"client"`))
 		tools := []byte(r.Text)
-		if !valid(tools) || !isArray(tools) {
+		if !rawjson.Valid(tools) || !rawjson.IsArray(tools) {
 			tools = []byte("[]")
 		}
-		f.set("tools", tools)
+		f.Set("tools", tools)
 	case "computer_call": // its result is a screenshot, as a URL
-		f.set("output", []byte(`{"type":"computer_screenshot","image_url":`+string(text)+`}`))
+		f.Set("output", []byte(`{"type":"computer_screenshot","image_url":`+string(text)+`}`))
 	case "shell_call":
 		code := "0"
 		if r.IsError {
 			code = "1"
 		}
-		f.set("output", []byte(`[{"stdout":`+string(text)+`,"stderr":"","outcome":{"type":"exit","exit_code":`+code+`}}]`))
+		f.Set("output", []byte(`[{"stdout":`+string(text)+`,"stderr":"","outcome":{"type":"exit","exit_code":`+code+`}}]`))
 	case "apply_patch_call":
 		status := `"completed"`
 		if r.IsError {
 			status = `"failed"`
 		}
-		f.set("status", []byte(status))
-		f.set("output", text)
+		f.Set("status", []byte(status))
+		f.Set("output", text)
 	default:
-		f.set("output", text)
+		f.Set("output", text)
 	}
-	return f.json()
+	return f.Bytes()
 }

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -62,11 +62,11 @@ func Convert(from, to transcript.Dialect, body []byte) (converted []byte, losses
 	if from == to {
 		return body, nil, nil
 	}
-	if !valid(body) || !isObject(body[skipSpace(body, 0):]) {
+	if !rawjson.Valid(body) || !rawjson.IsObject(body[rawjson.SkipSpace(body, 0):]) {
 		return nil, nil, errors.New("convert request: the body is no JSON object")
 	}
 	d := &draft{from: from, to: to}
-	switch body = body[skipSpace(body, 0):]; from {
+	switch body = body[rawjson.SkipSpace(body, 0):]; from {
 	case transcript.Chat:
 		readChatRequest(d, body)
 	case transcript.Responses:
@@ -78,7 +78,7 @@ func Convert(from, to transcript.Dialect, body []byte) (converted []byte, losses
 	}
 	d.fitIDs()
 	d.fitNames()
-	var out fields
+	var out rawjson.Object
 	switch to {
 	case transcript.Chat:
 		writeChatRequest(d, &out)
@@ -89,7 +89,7 @@ func Convert(from, to transcript.Dialect, body []byte) (converted []byte, losses
 	default:
 		return nil, nil, fmt.Errorf("convert request to %s: %w", to, ErrNoConversion)
 	}
-	if converted = out.json(); !valid(converted) {
+	if converted = out.Bytes(); !rawjson.Valid(converted) {
 		return nil, nil, errors.New("convert request: it is nested too deep")
 	}
 	return converted, d.losses, nil
@@ -137,7 +137,7 @@ func short(s string) string {
 	if len(s) <= most {
 		return s
 	}
-	return unquote(quote(s[:most])) + "…"
+	return rawjson.Unquote(rawjson.Quote(s[:most])) + "…"
 }
 
 // add puts an utterance behind the history so far.
@@ -145,51 +145,47 @@ func (d *draft) add(u utterance) { d.units = append(d.units, u) }
 
 // reasoning lists a piece of reasoning: none of it goes to another provider.
 func (d *draft) reasoning(at string, v []byte) {
-	if isEmpty(v) {
+	if rawjson.IsEmpty(v) {
 		return
 	}
-	d.losses = append(d.losses, Loss{Code: ReasoningDropped, At: at, ItemID: str(get(v, "id")),
+	d.losses = append(d.losses, Loss{Code: ReasoningDropped, At: at, ItemID: rawjson.String(rawjson.Get(v, "id")),
 		Why: "only the model and the account that made it can read it"})
 }
 
 // dropItem lists an item that no other dialect has.
 func (d *draft) dropItem(code LossCode, at string, v []byte, why string) {
-	d.losses = append(d.losses, Loss{Code: code, At: at, ItemID: str(get(v, "id")), From: str(get(v, "type")), Why: why})
+	d.losses = append(d.losses, Loss{Code: code, At: at, ItemID: rawjson.String(rawjson.Get(v, "id")), From: rawjson.String(rawjson.Get(v, "type")), Why: why})
 }
 
 // member lists a member of an object that says something and is not carried.
 func (d *draft) member(at, name string, v []byte) {
 	switch {
-	case isEmpty(v):
+	case rawjson.IsEmpty(v):
 	case name == "cache_control":
-		d.lose(CacheMarkDropped, at+"/"+escapeToken(name), "cache marks are Anthropic's")
+		d.lose(CacheMarkDropped, at+"/"+rawjson.EscapeToken(name), "cache marks are Anthropic's")
 	default:
-		d.lose(MemberDropped, at+"/"+escapeToken(name), "the other dialect has no counterpart")
+		d.lose(MemberDropped, at+"/"+rawjson.EscapeToken(name), "the other dialect has no counterpart")
 	}
-}
-
-func escapeToken(name string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
 // rest lists the members of an object apart from those that are known.
 func (d *draft) rest(v []byte, at string, known ...string) {
 members:
-	for c := walk(v); c.object && c.next(); {
-		name := string(c.key())
+	for c := rawjson.Walk(v); c.Object && c.Next(); {
+		name := string(c.Key())
 		for _, k := range known {
 			if k == name {
 				continue members
 			}
 		}
-		d.member(at, name, c.value())
+		d.member(at, name, c.Value())
 	}
 }
 
 // each goes through the elements of an array.
 func each(v []byte, at string, do func(v []byte, at string)) {
 	n := 0
-	for e := walk(v); !e.object && e.next(); n++ {
-		do(e.value(), at+"/"+strconv.Itoa(n))
+	for e := rawjson.Walk(v); !e.Object && e.Next(); n++ {
+		do(e.Value(), at+"/"+strconv.Itoa(n))
 	}
 }

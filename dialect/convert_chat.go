@@ -3,40 +3,41 @@ package dialect
 import (
 	"strconv"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
 func readChatRequest(d *draft, body []byte) {
-	for c := walk(body); c.next(); {
-		switch v, name := c.value(), string(c.key()); name {
+	for c := rawjson.Walk(body); c.Next(); {
+		switch v, name := c.Value(), string(c.Key()); name {
 		case "messages":
 			each(v, "/messages", d.chatMessage)
 		case "tools", "functions":
 			d.readTools(v, "/"+name)
 		case "tool_choice", "function_call":
-			if has(v) {
+			if rawjson.Present(v) {
 				d.readChoice(v, "/"+name)
 			}
 		case "max_tokens":
 			d.set("max_tokens", "/max_tokens", v)
 		case "stop":
-			if isString(v) {
-				v = list([][]byte{v})
+			if rawjson.IsString(v) {
+				v = rawjson.Array([][]byte{v})
 			}
 			d.set("stop", "/stop", v)
 		case "response_format":
 			d.readFormat(v, "/response_format")
 		case "reasoning": // OpenRouter
-			d.set("effort", "/reasoning/effort", get(v, "effort"))
-			for m := walk(v); m.object && m.next(); {
-				if inner := string(m.key()); inner != "effort" {
-					d.dropSetting("/reasoning/"+escapeToken(inner), m.value())
+			d.set("effort", "/reasoning/effort", rawjson.Get(v, "effort"))
+			for m := rawjson.Walk(v); m.Object && m.Next(); {
+				if inner := string(m.Key()); inner != "effort" {
+					d.dropSetting("/reasoning/"+rawjson.EscapeToken(inner), m.Value())
 				}
 			}
 		case "stream_options":
-			for m := walk(v); m.object && m.next(); {
-				if inner := string(m.key()); inner != "include_usage" || string(m.value()) != "true" {
-					d.dropSetting("/stream_options/"+escapeToken(inner), m.value())
+			for m := rawjson.Walk(v); m.Object && m.Next(); {
+				if inner := string(m.Key()); inner != "include_usage" || string(m.Value()) != "true" {
+					d.dropSetting("/stream_options/"+rawjson.EscapeToken(inner), m.Value())
 				}
 			}
 		case "n":
@@ -45,7 +46,7 @@ func readChatRequest(d *draft, body []byte) {
 			}
 		default:
 			if !d.readSetting(name, v) {
-				d.dropSetting("/"+escapeToken(name), v)
+				d.dropSetting("/"+rawjson.EscapeToken(name), v)
 			}
 		}
 	}
@@ -54,7 +55,7 @@ func readChatRequest(d *draft, body []byte) {
 // chatMessage reads one message: what it says is one utterance, its calls are more.
 func (d *draft) chatMessage(v []byte, at string) {
 	d.message++
-	u := utterance{kind: transcript.MessageItem, role: str(get(v, "role")), at: at, message: d.message}
+	u := utterance{kind: transcript.MessageItem, role: rawjson.String(rawjson.Get(v, "role")), at: at, message: d.message}
 	switch u.role {
 	case "system", "developer":
 		u.kind = transcript.System
@@ -66,8 +67,8 @@ func (d *draft) chatMessage(v []byte, at string) {
 		return
 	}
 	var calls []utterance
-	for c := walk(v); c.object && c.next(); {
-		switch v, name := c.value(), string(c.key()); name {
+	for c := rawjson.Walk(v); c.Object && c.Next(); {
+		switch v, name := c.Value(), string(c.Key()); name {
 		case "role", "refusal":
 		case "content":
 			d.content(&u, v, at+"/content")
@@ -80,10 +81,10 @@ func (d *draft) chatMessage(v []byte, at string) {
 				calls = append(calls, d.chatCall(v, at+"/function_call"))
 			}
 		case "tool_call_id":
-			u.id = str(v)
+			u.id = rawjson.String(v)
 		case "name":
 			if u.kind == transcript.ToolResult { // that of its call
-				u.name = str(v)
+				u.name = rawjson.String(v)
 			} else {
 				d.member(at, name, v)
 			}
@@ -91,7 +92,7 @@ func (d *draft) chatMessage(v []byte, at string) {
 			d.member(at, name, v)
 		}
 	}
-	if v := get(v, "refusal"); isString(v) && !isEmpty(v) {
+	if v := rawjson.Get(v, "refusal"); rawjson.IsString(v) && !rawjson.IsEmpty(v) {
 		u.plain = false
 		u.pieces = append(u.pieces, piece{kind: refusalPiece, at: at + "/refusal", text: v})
 	}
@@ -104,28 +105,28 @@ func (d *draft) chatMessage(v []byte, at string) {
 }
 
 func (d *draft) chatCall(v []byte, at string) utterance {
-	u := utterance{kind: transcript.ToolCall, role: "assistant", at: at, message: d.message, id: str(get(v, "id"))}
+	u := utterance{kind: transcript.ToolCall, role: "assistant", at: at, message: d.message, id: rawjson.String(rawjson.Get(v, "id"))}
 	f, inside := v, at
 	for _, kind := range [...]string{"function", "custom"} {
-		if inner := get(v, kind); !blank(inner) {
+		if inner := rawjson.Get(v, kind); !blank(inner) {
 			f, inside = inner, at+"/"+kind
 			d.rest(v, at, "id", "type", "index", "function", "custom")
 		}
 	}
 	d.rest(f, inside, "id", "type", "index", "name", "arguments", "input", "function", "custom")
-	u.name = str(get(f, "name"))
-	if input := get(f, "input"); isString(input) {
-		u.arguments, u.free = unquote(input), true
+	u.name = rawjson.String(rawjson.Get(f, "name"))
+	if input := rawjson.Get(f, "input"); rawjson.IsString(input) {
+		u.arguments, u.free = rawjson.Unquote(input), true
 		return u
 	}
-	u.arguments = words(get(f, "arguments"))
+	u.arguments = rawjson.Scalar(rawjson.Get(f, "arguments"))
 	return u
 }
 
 // chatEntry is a message of chat being written, and the results of its calls,
 // which have to stand right behind it.
 type chatEntry struct {
-	fields  fields
+	fields  rawjson.Object
 	message int // the last one whose text is in it
 	parts   [][]byte
 	plain   []byte
@@ -139,7 +140,7 @@ type chatWriter struct {
 	owner map[string]*chatEntry // of the calls so far, the latest of an id
 }
 
-func writeChatRequest(d *draft, out *fields) {
+func writeChatRequest(d *draft, out *rawjson.Object) {
 	w := chatWriter{draft: d, owner: map[string]*chatEntry{}}
 	for i := range d.units {
 		u := &d.units[i]
@@ -152,7 +153,7 @@ func writeChatRequest(d *draft, out *fields) {
 			w.say(u)
 		}
 	}
-	out.set("messages", list(w.messages()))
+	out.Set("messages", rawjson.Array(w.messages()))
 	d.writeTools(out)
 	d.writeChoice(out)
 	d.writeFormat(out)
@@ -168,12 +169,12 @@ func (w *chatWriter) last() *chatEntry {
 
 func (w *chatWriter) entry(role string) *chatEntry {
 	e := &chatEntry{}
-	e.fields.set("role", quote(role))
+	e.fields.Set("role", rawjson.Quote(role))
 	w.out = append(w.out, e)
 	return e
 }
 
-func (e *chatEntry) is(role string) bool { return str(e.fields.get("role")) == role }
+func (e *chatEntry) is(role string) bool { return rawjson.String(e.fields.Get("role")) == role }
 
 func (w *chatWriter) say(u *utterance) {
 	e := w.last()
@@ -204,14 +205,14 @@ func (w *chatWriter) call(u *utterance) {
 	if u.free {
 		kind, argument = "custom", "input"
 	}
-	e.calls = append(e.calls, []byte(`{"id":`+string(quote(u.id))+`,"type":"`+kind+`","`+kind+`":{"name":`+string(quote(u.name))+
-		`,"`+argument+`":`+string(quote(u.arguments))+`}}`))
+	e.calls = append(e.calls, []byte(`{"id":`+string(rawjson.Quote(u.id))+`,"type":"`+kind+`","`+kind+`":{"name":`+string(rawjson.Quote(u.name))+
+		`,"`+argument+`":`+string(rawjson.Quote(u.arguments))+`}}`))
 	w.owner[u.id] = e
 }
 
 func (w *chatWriter) result(u *utterance) {
 	w.lostMark(u)
-	m := []byte(`{"role":"tool","tool_call_id":` + string(quote(u.id)) + `,"content":` + string(w.openAIContent(u)) + `}`)
+	m := []byte(`{"role":"tool","tool_call_id":` + string(rawjson.Quote(u.id)) + `,"content":` + string(w.openAIContent(u)) + `}`)
 	e := w.owner[u.id]
 	if e == nil { // its call is not in the history
 		e = &chatEntry{}
@@ -228,19 +229,19 @@ func (w *chatWriter) messages() [][]byte {
 	for _, e := range w.out {
 		switch {
 		case len(e.parts) > 0:
-			e.fields.set("content", list(e.parts))
+			e.fields.Set("content", rawjson.Array(e.parts))
 		case e.plain != nil:
-			e.fields.set("content", e.plain)
+			e.fields.Set("content", e.plain)
 		case len(e.calls) > 0:
-			e.fields.set("content", []byte("null"))
-		case len(e.fields.names) > 0:
-			e.fields.set("content", []byte(`""`))
+			e.fields.Set("content", []byte("null"))
+		case e.fields.Len() > 0:
+			e.fields.Set("content", []byte(`""`))
 		}
 		if len(e.calls) > 0 {
-			e.fields.set("tool_calls", list(e.calls))
+			e.fields.Set("tool_calls", rawjson.Array(e.calls))
 		}
-		if len(e.fields.names) > 0 {
-			out = append(out, e.fields.json())
+		if e.fields.Len() > 0 {
+			out = append(out, e.fields.Bytes())
 		}
 		out = append(out, e.results...)
 	}

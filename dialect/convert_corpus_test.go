@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -20,7 +21,7 @@ func TestCorpus_ConversionsKeepWhatTheyDoNotList(t *testing.T) {
 	for _, x := range corpusCases(t) {
 		from := Recognise(x.wire)
 		body := x.wire.Request
-		if from == transcript.Unknown || !valid(body) || !isObject(body[skipSpace(body, 0):]) {
+		if from == transcript.Unknown || !rawjson.Valid(body) || !rawjson.IsObject(body[rawjson.SkipSpace(body, 0):]) {
 			continue
 		}
 		for _, to := range dialects {
@@ -197,10 +198,10 @@ func suffer(b *beat, body []byte, it *transcript.Item, here, all []Loss) bool {
 			b.role = l.To
 		case CallRewritten, ArgumentsRewritten:
 			if b.kind == string(transcript.ToolCall) && (l.From == "free text" || l.Code == ArgumentsRewritten) {
-				c, _ := transcript.Canonical([]byte(`{"input":` + string(quote(it.ArgumentsRaw)) + `}`))
+				c, _ := transcript.Canonical([]byte(`{"input":` + string(rawjson.Quote(it.ArgumentsRaw)) + `}`))
 				b.text = string(c)
 			} else if b.kind == string(transcript.ToolResult) && b.text == "" {
-				b.text = string(get(it.Raw, "output")) + string(get(it.Raw, "tools"))
+				b.text = string(rawjson.Get(it.Raw, "output")) + string(rawjson.Get(it.Raw, "tools"))
 			}
 		case ItemDropped, HistoryMissing, ServerCallDropped:
 			if whole {
@@ -213,7 +214,7 @@ func suffer(b *beat, body []byte, it *transcript.Item, here, all []Loss) bool {
 			b.text = strings.Replace(b.text, l.From, "", 1)
 		case PartRewritten:
 			if l.From == "document" {
-				b.text += str(get(valueAt(body, l.At), "source", "data"))
+				b.text += rawjson.String(rawjson.Get(valueAt(body, l.At), "source", "data"))
 			}
 			if l.From == "compaction" {
 				b.kind, b.role = string(transcript.MessageItem), "assistant"
@@ -227,18 +228,18 @@ func suffer(b *beat, body []byte, it *transcript.Item, here, all []Loss) bool {
 // of the member that it stands in or below.
 func values(v []byte, at string, name string, keep func(at, value string)) {
 	switch {
-	case isObject(v):
-		for c := walk(v); c.next(); {
-			key := string(c.key())
-			values(c.value(), at+"/"+escapeToken(key), key, keep)
+	case rawjson.IsObject(v):
+		for c := rawjson.Walk(v); c.Next(); {
+			key := string(c.Key())
+			values(c.Value(), at+"/"+rawjson.EscapeToken(key), key, keep)
 		}
-	case isArray(v):
+	case rawjson.IsArray(v):
 		each(v, at, func(v []byte, at string) { values(v, at, name, keep) })
-	case isString(v):
-		if text := unquote(v); text != "" {
+	case rawjson.IsString(v):
+		if text := rawjson.Unquote(v); text != "" {
 			keep(at, respelled(name, text))
 		}
-	case has(v):
+	case rawjson.Present(v):
 		switch value := string(v); {
 		case strings.HasPrefix(name, "max_"):
 			keep(at, "max_tokens="+value)
@@ -342,15 +343,11 @@ func dropsWords(body []byte, at string) bool {
 }
 
 func valueAt(body []byte, at string) []byte {
-	path, err := tokens(at)
+	p, err := rawjson.Locate(body, at)
 	if err != nil {
 		return nil
 	}
-	p, err := locate(body, path)
-	if err != nil {
-		return nil
-	}
-	return body[p.start:p.end]
+	return body[p.Start:p.End]
 }
 
 func under(at, pointer string) bool {

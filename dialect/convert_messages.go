@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -12,25 +13,25 @@ import (
 const defaultMaxTokens = 4096
 
 func readMessagesRequest(d *draft, body []byte) {
-	d.messagesUnits(get(body, "system"), "/system", "system")
-	each(get(body, "messages"), "/messages", func(v []byte, at string) {
-		role := str(get(v, "role"))
-		if !isObject(v) || role == "" {
+	d.messagesUnits(rawjson.Get(body, "system"), "/system", "system")
+	each(rawjson.Get(body, "messages"), "/messages", func(v []byte, at string) {
+		role := rawjson.String(rawjson.Get(v, "role"))
+		if !rawjson.IsObject(v) || role == "" {
 			d.dropItem(ItemDropped, at, v, "no message of a known role")
 			return
 		}
 		d.rest(v, at, "role", "content", "id", "type")
-		d.messagesUnits(get(v, "content"), at+"/content", role)
+		d.messagesUnits(rawjson.Get(v, "content"), at+"/content", role)
 	})
-	for c := walk(body); c.next(); {
-		switch v, name := c.value(), string(c.key()); name {
+	for c := rawjson.Walk(body); c.Next(); {
+		switch v, name := c.Value(), string(c.Key()); name {
 		case "system", "messages":
 		case "tools":
 			d.readTools(v, "/tools")
 		case "tool_choice":
-			if has(v) {
+			if rawjson.Present(v) {
 				d.readChoice(v, "/tool_choice")
-				switch string(get(v, "disable_parallel_tool_use")) {
+				switch string(rawjson.Get(v, "disable_parallel_tool_use")) {
 				case "true":
 					d.set("parallel_tool_calls", "/tool_choice/disable_parallel_tool_use", []byte("false"))
 				case "false":
@@ -38,7 +39,7 @@ func readMessagesRequest(d *draft, body []byte) {
 				}
 			}
 		case "metadata":
-			d.set("user", "/metadata/user_id", get(v, "user_id"))
+			d.set("user", "/metadata/user_id", rawjson.Get(v, "user_id"))
 			d.rest(v, "/metadata", "user_id")
 		case "output_config":
 			d.outputConfig(v)
@@ -48,28 +49,28 @@ func readMessagesRequest(d *draft, body []byte) {
 		case "cache_control":
 			d.member("", name, v)
 		case "thread":
-			if previous := get(v, "previous_message_id"); !isEmpty(previous) {
+			if previous := rawjson.Get(v, "previous_message_id"); !rawjson.IsEmpty(previous) {
 				d.lose(HistoryMissing, "/thread/previous_message_id", "the provider holds what it names")
 			}
 			d.rest(v, "/thread", "type", "previous_message_id")
 		default:
 			if !d.readSetting(name, v) {
-				d.dropSetting("/"+escapeToken(name), v)
+				d.dropSetting("/"+rawjson.EscapeToken(name), v)
 			}
 		}
 	}
-	d.readThinking(get(body, "thinking")) // behind the effort, which says more
+	d.readThinking(rawjson.Get(body, "thinking")) // behind the effort, which says more
 }
 
 func (d *draft) outputConfig(v []byte) {
-	for c := walk(v); c.object && c.next(); {
-		switch name, at := string(c.key()), "/output_config/"+escapeToken(string(c.key())); name {
+	for c := rawjson.Walk(v); c.Object && c.Next(); {
+		switch name, at := string(c.Key()), "/output_config/"+rawjson.EscapeToken(string(c.Key())); name {
 		case "format":
-			d.readFormat(c.value(), at)
+			d.readFormat(c.Value(), at)
 		case "effort":
-			d.set("effort", at, c.value())
+			d.set("effort", at, c.Value())
 		default:
-			d.dropSetting(at, c.value())
+			d.dropSetting(at, c.Value())
 		}
 	}
 }
@@ -82,7 +83,7 @@ func (d *draft) messagesUnits(v []byte, at, role string) {
 	if role == "system" {
 		says.kind = transcript.System
 	}
-	if isString(v) {
+	if rawjson.IsString(v) {
 		d.content(&says, v, at)
 		d.add(says)
 		return
@@ -107,7 +108,7 @@ func (d *draft) messagesUnits(v []byte, at, role string) {
 			flush()
 			d.messagesResult(v, at, &it)
 		case it.Kind == transcript.Compaction && it.Text != "":
-			says.pieces = append(says.pieces, piece{kind: textPiece, at: at, text: get(v, "content")})
+			says.pieces = append(says.pieces, piece{kind: textPiece, at: at, text: rawjson.Get(v, "content")})
 			d.change(PartRewritten, at, "compaction", "text", "the other dialect has no summaries of its own")
 			d.rest(v, at, "type", "content")
 		default:
@@ -125,7 +126,7 @@ func (d *draft) messagesUnits(v []byte, at, role string) {
 func (d *draft) messagesResult(v []byte, at string, it *transcript.Item) {
 	u := utterance{kind: it.Kind, role: "tool", at: at, message: d.message, id: it.CallID, isError: it.IsError}
 	d.rest(v, at, "type", "id", "tool_use_id", "content", "is_error")
-	if content := get(v, "content"); has(content) {
+	if content := rawjson.Get(v, "content"); rawjson.Present(content) {
 		d.content(&u, content, at+"/content")
 	}
 	d.add(u)
@@ -147,7 +148,7 @@ type messagesWriter struct {
 	owner  map[string]*messagesEntry
 }
 
-func writeMessagesRequest(d *draft, out *fields) {
+func writeMessagesRequest(d *draft, out *rawjson.Object) {
 	w := messagesWriter{draft: d, owner: map[string]*messagesEntry{}}
 	for i := range d.units {
 		u := &d.units[i]
@@ -166,19 +167,19 @@ func writeMessagesRequest(d *draft, out *fields) {
 		}
 	}
 	w.writeSystem(out)
-	out.set("messages", list(w.messages()))
+	out.Set("messages", rawjson.Array(w.messages()))
 	d.writeTools(out)
 	d.writeChoice(out)
 	d.writeFormat(out)
 	d.writeSettings(out)
-	if out.get("max_tokens") == nil {
+	if out.Get("max_tokens") == nil {
 		tokens := strconv.Itoa(defaultMaxTokens)
-		out.set("max_tokens", []byte(tokens))
+		out.Set("max_tokens", []byte(tokens))
 		d.change(ParameterAdded, "", "", "max_tokens "+tokens, "messages demands it")
 	}
 }
 
-func (w *messagesWriter) writeSystem(out *fields) {
+func (w *messagesWriter) writeSystem(out *rawjson.Object) {
 	var blocks [][]byte
 	for i, u := range w.system {
 		if u.role != "system" {
@@ -187,14 +188,14 @@ func (w *messagesWriter) writeSystem(out *fields) {
 		if i > 0 {
 			w.lose(MessagesMerged, u.at, "messages has one system prompt")
 		}
-		if u.plain && len(w.system) == 1 && strings.TrimSpace(unquote(u.pieces[0].text)) != "" {
-			out.set("system", u.pieces[0].text)
+		if u.plain && len(w.system) == 1 && strings.TrimSpace(rawjson.Unquote(u.pieces[0].text)) != "" {
+			out.Set("system", u.pieces[0].text)
 			return
 		}
 		blocks = append(blocks, w.blocks(u)...)
 	}
 	if len(blocks) > 0 {
-		out.set("system", list(blocks))
+		out.Set("system", rawjson.Array(blocks))
 	}
 }
 
@@ -230,53 +231,53 @@ func (d *draft) toolUse(u *utterance) []byte {
 	input := []byte(strings.TrimSpace(u.arguments))
 	switch {
 	case u.free:
-		input = []byte(`{"input":` + string(quote(u.arguments)) + `}`)
+		input = []byte(`{"input":` + string(rawjson.Quote(u.arguments)) + `}`)
 		d.change(CallRewritten, u.at, "free text", `{"input": text}`, "messages has no tools that take free text")
 	case len(input) == 0:
 		input = []byte("{}")
-	case !isObject(input) || !valid(input):
-		input = []byte(`{"input":` + string(quote(u.arguments)) + `}`)
+	case !rawjson.IsObject(input) || !rawjson.Valid(input):
+		input = []byte(`{"input":` + string(rawjson.Quote(u.arguments)) + `}`)
 		d.change(ArgumentsRewritten, u.at, u.arguments, `{"input": text}`, "messages takes a JSON object alone")
 	}
-	var f fields
-	f.set("type", []byte(`"tool_use"`))
-	f.set("id", quote(u.id))
-	f.set("name", quote(u.name))
-	f.set("input", input)
-	return f.json()
+	var f rawjson.Object
+	f.Set("type", []byte(`"tool_use"`))
+	f.Set("id", rawjson.Quote(u.id))
+	f.Set("name", rawjson.Quote(u.name))
+	f.Set("input", input)
+	return f.Bytes()
 }
 
 func (w *messagesWriter) result(u *utterance) {
-	var f fields
-	f.set("type", []byte(`"tool_result"`))
-	f.set("tool_use_id", quote(u.id))
+	var f rawjson.Object
+	f.Set("type", []byte(`"tool_result"`))
+	f.Set("tool_use_id", rawjson.Quote(u.id))
 	if u.plain {
-		if !isEmpty(u.pieces[0].text) {
-			f.set("content", u.pieces[0].text)
+		if !rawjson.IsEmpty(u.pieces[0].text) {
+			f.Set("content", u.pieces[0].text)
 		}
 	} else if blocks := w.blocks(u); len(blocks) > 0 {
-		f.set("content", list(blocks))
+		f.Set("content", rawjson.Array(blocks))
 	}
 	if u.isError {
-		f.set("is_error", []byte("true"))
+		f.Set("is_error", []byte("true"))
 	}
 	e := w.owner[u.id]
 	if e == nil { // its call is not in the history
 		e = w.entry("user")
-		e.blocks, e.text = append(e.blocks, f.json()), 0
+		e.blocks, e.text = append(e.blocks, f.Bytes()), 0
 		return
 	}
 	if e != w.out[len(w.out)-1] {
 		w.lose(MessageMoved, u.at, "a result stands right behind its call")
 	}
-	e.results = append(e.results, f.json())
+	e.results = append(e.results, f.Bytes())
 }
 
 func (w *messagesWriter) messages() [][]byte {
 	var out [][]byte
 	write := func(role string, blocks [][]byte) {
 		if len(blocks) > 0 {
-			out = append(out, []byte(`{"role":"`+role+`","content":`+string(list(blocks))+`}`))
+			out = append(out, []byte(`{"role":"`+role+`","content":`+string(rawjson.Array(blocks))+`}`))
 		}
 	}
 	var results [][]byte

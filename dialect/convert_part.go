@@ -3,6 +3,7 @@ package dialect
 import (
 	"strings"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -32,7 +33,7 @@ const (
 // says tells whether pieces are something to read.
 func (u *utterance) says() bool {
 	for i := range u.pieces {
-		if u.pieces[i].kind != textPiece || !isEmpty(u.pieces[i].text) {
+		if u.pieces[i].kind != textPiece || !rawjson.IsEmpty(u.pieces[i].text) {
 			return true
 		}
 	}
@@ -42,11 +43,11 @@ func (u *utterance) says() bool {
 // content reads what a message says: a string or a list of parts, whatever the
 // dialect.
 func (d *draft) content(u *utterance, v []byte, at string) {
-	if isString(v) {
+	if rawjson.IsString(v) {
 		u.plain, u.pieces = len(u.pieces) == 0, append(u.pieces, piece{kind: textPiece, at: at, text: v})
 		return
 	}
-	if isObject(v) {
+	if rawjson.IsObject(v) {
 		d.lose(PartDropped, at, "it is no list of parts")
 		return
 	}
@@ -62,17 +63,17 @@ func (d *draft) content(u *utterance, v []byte, at string) {
 // what is listed as lost.
 func (d *draft) part(v []byte, at string) (p piece, ok bool) {
 	p.at = at
-	if isString(v) {
+	if rawjson.IsString(v) {
 		p.text = v
 		return p, true
 	}
 	listed := len(d.losses)
-	switch kind := str(get(v, "type")); kind {
+	switch kind := rawjson.String(rawjson.Get(v, "type")); kind {
 	case "text", "input_text", "output_text":
-		p.text = orEmpty(get(v, "text"))
+		p.text = orEmpty(rawjson.Get(v, "text"))
 		d.rest(v, at, "type", "text", "id")
 	case "refusal":
-		p.kind, p.text = refusalPiece, orEmpty(get(v, "refusal"))
+		p.kind, p.text = refusalPiece, orEmpty(rawjson.Get(v, "refusal"))
 		d.rest(v, at, "type", "refusal")
 	case "thinking", "reasoning", "redacted_thinking": // Mistral puts its thinking there, too
 		d.reasoning(at, v)
@@ -84,12 +85,12 @@ func (d *draft) part(v []byte, at string) (p piece, ok bool) {
 	case "image", "document":
 		ok = d.anthropicSource(&p, v, at)
 	case "input_audio":
-		p.kind, p.sound = soundPiece, get(v, "input_audio")
-		ok = isObject(p.sound)
+		p.kind, p.sound = soundPiece, rawjson.Get(v, "input_audio")
+		ok = rawjson.IsObject(p.sound)
 		d.rest(v, at, "type", "input_audio")
 	}
 	if p.kind <= refusalPiece {
-		ok = isString(p.text)
+		ok = rawjson.IsString(p.text)
 	}
 	if !ok {
 		d.losses = d.losses[:listed]
@@ -101,32 +102,32 @@ func (d *draft) part(v []byte, at string) (p piece, ok bool) {
 // openAIImage reads {"image_url": URL or {url, detail}} and {file_id}.
 func (d *draft) openAIImage(p *piece, v []byte, at string) bool {
 	p.kind = imagePiece
-	image := get(v, "image_url")
+	image := rawjson.Get(v, "image_url")
 	d.rest(v, at, "type", "image_url", "detail", "file_id")
-	p.detail, p.fileID = get(v, "detail"), str(get(v, "file_id"))
-	if isObject(image) {
+	p.detail, p.fileID = rawjson.Get(v, "detail"), rawjson.String(rawjson.Get(v, "file_id"))
+	if rawjson.IsObject(image) {
 		d.rest(image, at+"/image_url", "url", "detail")
-		if inner := get(image, "detail"); has(inner) {
+		if inner := rawjson.Get(image, "detail"); rawjson.Present(inner) {
 			p.detail = inner
 		}
-		image = get(image, "url")
+		image = rawjson.Get(image, "url")
 	}
-	p.url = str(image)
+	p.url = rawjson.String(image)
 	return p.url != "" || p.fileID != ""
 }
 
 func (d *draft) openAIFile(p *piece, v []byte, at string) bool {
 	p.kind = filePiece
 	known := []string{"type", "file_id", "filename", "file_data", "file_url", "document_url"}
-	if inner := get(v, "file"); isObject(inner) { // chat
+	if inner := rawjson.Get(v, "file"); rawjson.IsObject(inner) { // chat
 		d.rest(v, at, "type", "file")
 		v, at = inner, at+"/file"
 	}
 	d.rest(v, at, known...)
-	p.fileID, p.name = str(get(v, "file_id")), str(get(v, "filename"))
+	p.fileID, p.name = rawjson.String(rawjson.Get(v, "file_id")), rawjson.String(rawjson.Get(v, "filename"))
 	for _, member := range [...]string{"document_url", "file_url", "file_data"} {
-		if u := get(v, member); isString(u) && !isEmpty(u) {
-			p.url = unquote(u)
+		if u := rawjson.Get(v, member); rawjson.IsString(u) && !rawjson.IsEmpty(u) {
+			p.url = rawjson.Unquote(u)
 		}
 	}
 	return p.url != "" || p.fileID != ""
@@ -134,17 +135,17 @@ func (d *draft) openAIFile(p *piece, v []byte, at string) bool {
 
 // anthropicSource reads an image or a document.
 func (d *draft) anthropicSource(p *piece, v []byte, at string) bool {
-	if p.kind = imagePiece; str(get(v, "type")) == "document" {
+	if p.kind = imagePiece; rawjson.String(rawjson.Get(v, "type")) == "document" {
 		p.kind = filePiece
 	}
-	source := get(v, "source")
-	switch str(get(source, "type")) {
+	source := rawjson.Get(v, "source")
+	switch rawjson.String(rawjson.Get(source, "type")) {
 	case "base64":
-		p.url = "data:" + str(get(source, "media_type")) + ";base64," + str(get(source, "data"))
+		p.url = "data:" + rawjson.String(rawjson.Get(source, "media_type")) + ";base64," + rawjson.String(rawjson.Get(source, "data"))
 	case "url":
-		p.url = str(get(source, "url"))
+		p.url = rawjson.String(rawjson.Get(source, "url"))
 	case "text":
-		p.kind, p.text = textPiece, orEmpty(get(source, "data"))
+		p.kind, p.text = textPiece, orEmpty(rawjson.Get(source, "data"))
 		d.change(PartRewritten, at, "document", "text", "the other dialect has no documents of plain text")
 	default: // a file that Anthropic holds, a list of blocks
 		return false
@@ -164,18 +165,18 @@ func (d *draft) openAIParts(u *utterance) [][]byte {
 			d.lose(PartDropped, p.at, "only text may stand there")
 			continue
 		}
-		var f fields
+		var f rawjson.Object
 		switch chat := d.to == transcript.Chat; p.kind {
 		case textPiece:
-			f.set("type", quote(d.textType(u)))
-			f.set("text", p.text)
+			f.Set("type", rawjson.Quote(d.textType(u)))
+			f.Set("text", p.text)
 		case refusalPiece:
 			if u.role == "assistant" {
-				f.set("type", []byte(`"refusal"`))
-				f.set("refusal", p.text)
+				f.Set("type", []byte(`"refusal"`))
+				f.Set("refusal", p.text)
 			} else {
-				f.set("type", quote(d.textType(u)))
-				f.set("text", p.text)
+				f.Set("type", rawjson.Quote(d.textType(u)))
+				f.Set("text", p.text)
 				d.change(PartRewritten, p.at, "refusal", "text", "only an assistant refuses")
 			}
 		case imagePiece:
@@ -191,10 +192,10 @@ func (d *draft) openAIParts(u *utterance) [][]byte {
 			}
 			openAIFilePart(&f, p, chat)
 		case soundPiece:
-			f.set("type", []byte(`"input_audio"`))
-			f.set("input_audio", p.sound)
+			f.Set("type", []byte(`"input_audio"`))
+			f.Set("input_audio", p.sound)
 		}
-		out = append(out, f.json())
+		out = append(out, f.Bytes())
 	}
 	return out
 }
@@ -209,49 +210,49 @@ func (d *draft) textType(u *utterance) string {
 	return "input_text"
 }
 
-func openAIImagePart(f *fields, p *piece, chat bool) {
+func openAIImagePart(f *rawjson.Object, p *piece, chat bool) {
 	if chat {
-		image := fields{}
-		image.set("url", quote(p.url))
-		if has(p.detail) {
-			image.set("detail", p.detail)
+		image := rawjson.Object{}
+		image.Set("url", rawjson.Quote(p.url))
+		if rawjson.Present(p.detail) {
+			image.Set("detail", p.detail)
 		}
-		f.set("type", []byte(`"image_url"`))
-		f.set("image_url", image.json())
+		f.Set("type", []byte(`"image_url"`))
+		f.Set("image_url", image.Bytes())
 		return
 	}
-	f.set("type", []byte(`"input_image"`))
+	f.Set("type", []byte(`"input_image"`))
 	if p.url != "" {
-		f.set("image_url", quote(p.url))
+		f.Set("image_url", rawjson.Quote(p.url))
 	}
 	if p.fileID != "" {
-		f.set("file_id", quote(p.fileID))
+		f.Set("file_id", rawjson.Quote(p.fileID))
 	}
-	if has(p.detail) {
-		f.set("detail", p.detail)
+	if rawjson.Present(p.detail) {
+		f.Set("detail", p.detail)
 	}
 }
 
-func openAIFilePart(f *fields, p *piece, chat bool) {
-	var file fields
+func openAIFilePart(f *rawjson.Object, p *piece, chat bool) {
+	var file rawjson.Object
 	if p.name != "" {
-		file.set("filename", quote(p.name))
+		file.Set("filename", rawjson.Quote(p.name))
 	}
 	switch {
 	case p.fileID != "":
-		file.set("file_id", quote(p.fileID))
+		file.Set("file_id", rawjson.Quote(p.fileID))
 	case strings.HasPrefix(p.url, "data:"):
-		file.set("file_data", quote(p.url))
+		file.Set("file_data", rawjson.Quote(p.url))
 	default:
-		file.set("file_url", quote(p.url))
+		file.Set("file_url", rawjson.Quote(p.url))
 	}
 	if chat {
-		f.set("type", []byte(`"file"`))
-		f.set("file", file.json())
+		f.Set("type", []byte(`"file"`))
+		f.Set("file", file.Bytes())
 		return
 	}
-	f.set("type", []byte(`"input_file"`))
-	f.merge(&file)
+	f.Set("type", []byte(`"input_file"`))
+	f.Merge(&file)
 }
 
 // content writes what an utterance says for chat and responses.
@@ -263,7 +264,7 @@ func (d *draft) openAIContent(u *utterance) []byte {
 	if len(parts) == 0 {
 		return []byte(`""`)
 	}
-	return list(parts)
+	return rawjson.Array(parts)
 }
 
 // blocks writes pieces as content blocks of messages.
@@ -273,9 +274,9 @@ func (d *draft) blocks(u *utterance) [][]byte {
 		p := &u.pieces[i]
 		switch {
 		case p.kind <= refusalPiece:
-			if strings.TrimSpace(unquote(p.text)) == "" {
-				if u.kind != transcript.ToolResult || len(unquote(p.text)) > 0 {
-					d.change(TextDropped, p.at, unquote(p.text), "", "messages refuses text that says nothing")
+			if strings.TrimSpace(rawjson.Unquote(p.text)) == "" {
+				if u.kind != transcript.ToolResult || len(rawjson.Unquote(p.text)) > 0 {
+					d.change(TextDropped, p.at, rawjson.Unquote(p.text), "", "messages refuses text that says nothing")
 				}
 				continue
 			}
@@ -300,8 +301,8 @@ func (d *draft) blocks(u *utterance) [][]byte {
 // blockExtras lists what a block does not say of a file.
 func (d *draft) blockExtras(p *piece) {
 	switch {
-	case has(p.detail):
-		d.change(MemberDropped, p.at, words(p.detail), "", "messages has no detail of images")
+	case rawjson.Present(p.detail):
+		d.change(MemberDropped, p.at, rawjson.Scalar(p.detail), "", "messages has no detail of images")
 	case p.name != "":
 		d.change(MemberDropped, p.at, p.name, "", "messages has no names of files")
 	}
@@ -315,14 +316,14 @@ func sourceBlock(p *piece) []byte {
 	if p.kind == filePiece {
 		kind = "document"
 	}
-	var source fields
+	var source rawjson.Object
 	if head, data, ok := strings.Cut(p.url, ";base64,"); ok && strings.HasPrefix(head, "data:") {
-		source.set("type", []byte(`"base64"`))
-		source.set("media_type", quote(strings.TrimPrefix(head, "data:")))
-		source.set("data", quote(data))
+		source.Set("type", []byte(`"base64"`))
+		source.Set("media_type", rawjson.Quote(strings.TrimPrefix(head, "data:")))
+		source.Set("data", rawjson.Quote(data))
 	} else {
-		source.set("type", []byte(`"url"`))
-		source.set("url", quote(p.url))
+		source.Set("type", []byte(`"url"`))
+		source.Set("url", rawjson.Quote(p.url))
 	}
-	return []byte(`{"type":"` + kind + `","source":` + string(source.json()) + `}`)
+	return []byte(`{"type":"` + kind + `","source":` + string(source.Bytes()) + `}`)
 }

@@ -3,14 +3,15 @@ package dialect
 import (
 	"strings"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
 func readResponsesRequest(d *draft, body []byte) {
 	for _, member := range [...]string{"instructions", "input"} { // instructions come first
 		role := map[string]string{"instructions": "system", "input": "user"}[member]
-		v := get(body, member)
-		if isString(v) {
+		v := rawjson.Get(body, member)
+		if rawjson.IsString(v) {
 			d.message++
 			u := utterance{kind: transcript.MessageItem, role: role, at: "/" + member, message: d.message}
 			if role == "system" {
@@ -22,22 +23,22 @@ func readResponsesRequest(d *draft, body []byte) {
 		}
 		each(v, "/"+member, func(v []byte, at string) { d.responsesItem(v, at, role) })
 	}
-	for c := walk(body); c.next(); {
-		switch v, name := c.value(), string(c.key()); name {
+	for c := rawjson.Walk(body); c.Next(); {
+		switch v, name := c.Value(), string(c.Key()); name {
 		case "instructions", "input":
 		case "tools":
 			d.readTools(v, "/tools")
 		case "tool_choice":
-			if has(v) {
+			if rawjson.Present(v) {
 				d.readChoice(v, "/tool_choice")
 			}
 		case "previous_response_id", "conversation", "prompt":
-			if !isEmpty(v) {
+			if !rawjson.IsEmpty(v) {
 				d.lose(HistoryMissing, "/"+name, "the provider holds what it names")
 			}
 		case "include":
 			each(v, "/include", func(v []byte, at string) {
-				if str(v) != "reasoning.encrypted_content" { // only this dialect hides reasoning unless asked
+				if rawjson.String(v) != "reasoning.encrypted_content" { // only this dialect hides reasoning unless asked
 					d.dropSetting(at, v)
 				}
 			})
@@ -45,7 +46,7 @@ func readResponsesRequest(d *draft, body []byte) {
 			d.responsesGroup(name, v)
 		default:
 			if !d.readSetting(name, v) {
-				d.dropSetting("/"+escapeToken(name), v)
+				d.dropSetting("/"+rawjson.EscapeToken(name), v)
 			}
 		}
 	}
@@ -53,14 +54,14 @@ func readResponsesRequest(d *draft, body []byte) {
 
 // responsesGroup reads a parameter that is an object of several.
 func (d *draft) responsesGroup(group string, v []byte) {
-	for m := walk(v); m.object && m.next(); {
-		switch inner, at := string(m.key()), "/"+group+"/"+escapeToken(string(m.key())); {
+	for m := rawjson.Walk(v); m.Object && m.Next(); {
+		switch inner, at := string(m.Key()), "/"+group+"/"+rawjson.EscapeToken(string(m.Key())); {
 		case group == "text" && inner == "format":
-			d.readFormat(m.value(), at)
+			d.readFormat(m.Value(), at)
 		case group == "text" && inner == "verbosity", group == "reasoning" && inner == "effort":
-			d.set(inner, at, m.value())
+			d.set(inner, at, m.Value())
 		default:
-			d.dropSetting(at, m.value())
+			d.dropSetting(at, m.Value())
 		}
 	}
 }
@@ -69,7 +70,7 @@ func (d *draft) responsesGroup(group string, v []byte) {
 func (d *draft) responsesItem(v []byte, at, role string) {
 	d.message++
 	it, _ := responsesItem(v, role)
-	kind := str(get(v, "type"))
+	kind := rawjson.String(rawjson.Get(v, "type"))
 	u := utterance{kind: it.Kind, role: it.Role, at: at, message: d.message, id: it.CallID, name: it.Name}
 	switch {
 	case it.ServerSide && it.Kind != transcript.ToolDefinition:
@@ -79,10 +80,10 @@ func (d *draft) responsesItem(v []byte, at, role string) {
 			d.dropItem(ItemDropped, at, v, "no message of a known role")
 			return
 		}
-		if isString(v) {
+		if rawjson.IsString(v) {
 			d.content(&u, v, at)
 		} else {
-			d.content(&u, get(v, "content"), at+"/content")
+			d.content(&u, rawjson.Get(v, "content"), at+"/content")
 			d.rest(v, at, "type", "id", "status", "role", "content")
 		}
 		d.add(u)
@@ -94,7 +95,7 @@ func (d *draft) responsesItem(v []byte, at, role string) {
 		d.responsesResult(&u, &it, v, kind)
 	case kind == "additional_tools":
 		d.change(ToolRewritten, at, kind, "tools of the request", "the other dialect has no tools that come later")
-		d.readTools(get(v, "tools"), at+"/tools")
+		d.readTools(rawjson.Get(v, "tools"), at+"/tools")
 	case it.Kind == transcript.Compaction:
 		d.dropItem(ItemDropped, at, v, "only the provider can read the summary")
 	case it.Name == transcript.Reference:
@@ -117,7 +118,7 @@ func (d *draft) responsesCall(u *utterance, it *transcript.Item, v []byte, kind 
 
 func (d *draft) responsesResult(u *utterance, it *transcript.Item, v []byte, kind string) {
 	u.role = "tool"
-	output := get(v, "output")
+	output := rawjson.Get(v, "output")
 	switch kind {
 	case "function_call_output", "custom_tool_call_output":
 		d.rest(v, u.at, "type", "id", "status", "call_id", "name", "output")
@@ -126,24 +127,24 @@ func (d *draft) responsesResult(u *utterance, it *transcript.Item, v []byte, kin
 		d.change(CallRewritten, u.at, kind, "function result", "the other dialect has no such tool")
 		text := it.Text
 		if text == "" {
-			text = string(output) + string(get(v, "tools"))
+			text = string(output) + string(rawjson.Get(v, "tools"))
 		}
-		u.plain, u.pieces = true, []piece{{kind: textPiece, at: u.at, text: quote(text)}}
+		u.plain, u.pieces = true, []piece{{kind: textPiece, at: u.at, text: rawjson.Quote(text)}}
 	}
 	d.add(*u)
 }
 
-func writeResponsesRequest(d *draft, out *fields) {
+func writeResponsesRequest(d *draft, out *rawjson.Object) {
 	var input [][]byte
 	for i := range d.units {
 		u := &d.units[i]
 		if i == 0 && u.kind == transcript.System && u.role == "system" && u.plain {
-			out.set("instructions", d.openAIContent(u))
+			out.Set("instructions", d.openAIContent(u))
 			continue
 		}
 		input = append(input, d.responsesUnit(u))
 	}
-	out.set("input", list(input))
+	out.Set("input", rawjson.Array(input))
 	d.writeTools(out)
 	d.writeChoice(out)
 	d.writeFormat(out)
@@ -151,30 +152,30 @@ func writeResponsesRequest(d *draft, out *fields) {
 }
 
 func (d *draft) responsesUnit(u *utterance) []byte {
-	var f fields
+	var f rawjson.Object
 	switch u.kind {
 	case transcript.ToolCall:
 		kind, argument := "function_call", "arguments"
 		if u.free {
 			kind, argument = "custom_tool_call", "input"
 		}
-		f.set("type", quote(kind))
-		f.set("call_id", quote(u.id))
-		f.set("name", quote(u.name))
-		f.set(argument, quote(u.arguments))
+		f.Set("type", rawjson.Quote(kind))
+		f.Set("call_id", rawjson.Quote(u.id))
+		f.Set("name", rawjson.Quote(u.name))
+		f.Set(argument, rawjson.Quote(u.arguments))
 	case transcript.ToolResult:
 		d.lostMark(u)
 		kind := "function_call_output"
 		if u.free {
 			kind = "custom_tool_call_output"
 		}
-		f.set("type", quote(kind))
-		f.set("call_id", quote(u.id))
-		f.set("output", d.openAIContent(u))
+		f.Set("type", rawjson.Quote(kind))
+		f.Set("call_id", rawjson.Quote(u.id))
+		f.Set("output", d.openAIContent(u))
 	default:
-		f.set("type", []byte(`"message"`))
-		f.set("role", quote(u.role))
-		f.set("content", d.openAIContent(u))
+		f.Set("type", []byte(`"message"`))
+		f.Set("role", rawjson.Quote(u.role))
+		f.Set("content", d.openAIContent(u))
 	}
-	return f.json()
+	return f.Bytes()
 }

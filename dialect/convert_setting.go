@@ -3,6 +3,7 @@ package dialect
 import (
 	"strconv"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -59,7 +60,7 @@ func settingName(d transcript.Dialect, i int) string {
 // set keeps a parameter. One that says nothing is none; of two of a name the
 // first counts.
 func (d *draft) set(name, at string, v []byte) {
-	if !has(v) {
+	if !rawjson.Present(v) {
 		return
 	}
 	if old := d.settings.get(name); old != nil {
@@ -72,7 +73,7 @@ func (d *draft) set(name, at string, v []byte) {
 }
 
 func (d *draft) dropSetting(at string, v []byte) {
-	if !isEmpty(v) {
+	if !rawjson.IsEmpty(v) {
 		d.lose(ParameterDropped, at, "the other dialect has no counterpart")
 	}
 }
@@ -81,7 +82,7 @@ func (d *draft) dropSetting(at string, v []byte) {
 func (d *draft) readSetting(name string, v []byte) bool {
 	for i := range settingNames {
 		if settingName(d.from, i) == name {
-			d.set(settingNames[i].name, "/"+escapeToken(name), v)
+			d.set(settingNames[i].name, "/"+rawjson.EscapeToken(name), v)
 			return true
 		}
 	}
@@ -89,7 +90,7 @@ func (d *draft) readSetting(name string, v []byte) bool {
 }
 
 // writeSettings writes the parameters and lists those that have no counterpart.
-func (d *draft) writeSettings(out *fields) {
+func (d *draft) writeSettings(out *rawjson.Object) {
 	for _, s := range d.settings {
 		name := ""
 		for i := range settingNames {
@@ -101,9 +102,9 @@ func (d *draft) writeSettings(out *fields) {
 		case s.name == "parallel_tool_calls" && len(d.tools) == 0 && d.to == transcript.Chat:
 			d.lose(ParameterDropped, s.at, "chat takes it beside tools alone")
 		case name == "temperature" && d.to == transcript.Messages:
-			out.set(name, d.messagesTemperature(s))
-		case name != "" && !isEmpty(s.v):
-			out.set(name, s.v)
+			out.Set(name, d.messagesTemperature(s))
+		case name != "" && !rawjson.IsEmpty(s.v):
+			out.Set(name, s.v)
 		case d.nested(s, out):
 		case s.name == "store" && string(s.v) == "false": // messages stores nothing
 		default:
@@ -112,7 +113,7 @@ func (d *draft) writeSettings(out *fields) {
 	}
 	if v := d.settings.get("stream"); d.to == transcript.Chat && v != nil && string(v.v) == "true" {
 		// The others always tell what a stream used.
-		out.set("stream_options", []byte(`{"include_usage":true}`))
+		out.Set("stream_options", []byte(`{"include_usage":true}`))
 	}
 }
 
@@ -126,7 +127,7 @@ func (d *draft) messagesTemperature(s setting) []byte {
 }
 
 // nested writes parameters that stand inside others.
-func (d *draft) nested(s setting, out *fields) bool {
+func (d *draft) nested(s setting, out *rawjson.Object) bool {
 	into := func(member, name string, v []byte) bool {
 		setInside(out, member, name, v)
 		return true
@@ -145,11 +146,11 @@ func (d *draft) nested(s setting, out *fields) bool {
 		d.messagesEffort(s, out)
 		return true
 	case s.name == "parallel_tool_calls":
-		if choice := out.get("tool_choice"); choice == nil && len(d.tools) == 0 {
+		if choice := out.Get("tool_choice"); choice == nil && len(d.tools) == 0 {
 			return false
 		} else if choice == nil {
-			out.set("tool_choice", []byte(`{"type":"auto"}`))
-		} else if str(get(choice, "type")) == "none" {
+			out.Set("tool_choice", []byte(`{"type":"auto"}`))
+		} else if rawjson.String(rawjson.Get(choice, "type")) == "none" {
 			return false
 		}
 		disable := "false"
@@ -165,36 +166,36 @@ func (d *draft) nested(s setting, out *fields) bool {
 // does not ask for the thinking blocks of earlier answers, and an effort. A
 // request with a tool that must be called, or with a temperature, may not think;
 // the effort holds for it none the less.
-func (d *draft) messagesEffort(s setting, out *fields) {
-	effort := str(s.v)
+func (d *draft) messagesEffort(s setting, out *rawjson.Object) {
+	effort := rawjson.String(s.v)
 	switch effort {
 	case "none":
-		out.set("thinking", []byte(`{"type":"disabled"}`))
+		out.Set("thinking", []byte(`{"type":"disabled"}`))
 		return
 	case "minimal":
 		d.change(ParameterChanged, s.at, effort, "low", "messages has no such effort")
 		effort = "low"
 	}
-	if kind := str(get(out.get("tool_choice"), "type")); kind != "any" && kind != "tool" && d.settings.get("temperature") == nil {
-		out.set("thinking", []byte(`{"type":"adaptive"}`))
+	if kind := rawjson.String(rawjson.Get(out.Get("tool_choice"), "type")); kind != "any" && kind != "tool" && d.settings.get("temperature") == nil {
+		out.Set("thinking", []byte(`{"type":"adaptive"}`))
 	}
-	setInside(out, "output_config", "effort", quote(effort))
+	setInside(out, "output_config", "effort", rawjson.Quote(effort))
 }
 
 // readThinking reads the thinking of messages. OpenAI counts no budget: of one
 // only an effort is left.
 func (d *draft) readThinking(v []byte) {
 	const at = "/thinking"
-	switch kind := str(get(v, "type")); kind {
+	switch kind := rawjson.String(rawjson.Get(v, "type")); kind {
 	case "disabled":
 		d.set("effort", at+"/type", []byte(`"none"`))
 	case "enabled":
-		budget := get(v, "budget_tokens")
-		effort := effortOf(num(budget))
+		budget := rawjson.Get(v, "budget_tokens")
+		effort := effortOf(rawjson.Count(budget))
 		if d.settings.get("effort") == nil {
-			d.set("effort", at, quote(effort))
+			d.set("effort", at, rawjson.Quote(effort))
 		}
-		if has(budget) {
+		if rawjson.Present(budget) {
 			d.change(ParameterChanged, at+"/budget_tokens", string(budget), effort, "the other dialect has an effort in place of a budget")
 		}
 	case "adaptive":
@@ -205,9 +206,9 @@ func (d *draft) readThinking(v []byte) {
 		d.dropSetting(at, v)
 		return
 	}
-	for c := walk(v); c.object && c.next(); {
-		if name := string(c.key()); name != "type" && name != "budget_tokens" {
-			d.dropSetting(at+"/"+escapeToken(name), c.value())
+	for c := rawjson.Walk(v); c.Object && c.Next(); {
+		if name := string(c.Key()); name != "type" && name != "budget_tokens" {
+			d.dropSetting(at+"/"+rawjson.EscapeToken(name), c.Value())
 		}
 	}
 }
@@ -238,25 +239,25 @@ type formatMember struct {
 
 // readFormat reads response_format, text.format or output_config.format.
 func (d *draft) readFormat(v []byte, at string) {
-	f := &format{at: at, kind: str(get(v, "type"))}
+	f := &format{at: at, kind: rawjson.String(rawjson.Get(v, "type"))}
 	switch f.kind {
 	case "json_object":
 	case "json_schema":
-		if inner := get(v, "json_schema"); isObject(inner) { // chat
+		if inner := rawjson.Get(v, "json_schema"); rawjson.IsObject(inner) { // chat
 			d.rest(v, at, "type", "json_schema")
 			v, at = inner, at+"/json_schema"
 		}
-		for c := walk(v); c.object && c.next(); {
-			switch name := string(c.key()); name {
+		for c := rawjson.Walk(v); c.Object && c.Next(); {
+			switch name := string(c.Key()); name {
 			case "type":
 			case "schema":
-				f.schema = c.value()
+				f.schema = c.Value()
 			case "name", "description", "strict":
-				if has(c.value()) {
-					f.rest = append(f.rest, formatMember{name, at + "/" + name, c.value()})
+				if rawjson.Present(c.Value()) {
+					f.rest = append(f.rest, formatMember{name, at + "/" + name, c.Value()})
 				}
 			default:
-				d.member(at, name, c.value())
+				d.member(at, name, c.Value())
 			}
 		}
 	case "text", "": // any answer will do
@@ -268,12 +269,12 @@ func (d *draft) readFormat(v []byte, at string) {
 	d.format = f
 }
 
-func (d *draft) writeFormat(out *fields) {
+func (d *draft) writeFormat(out *rawjson.Object) {
 	f := d.format
 	if f == nil {
 		return
 	}
-	var schema fields
+	var schema rawjson.Object
 	if d.to == transcript.Messages {
 		if f.kind != "json_schema" || f.schema == nil {
 			d.lose(ParameterDropped, f.at, "messages has no such format")
@@ -282,40 +283,40 @@ func (d *draft) writeFormat(out *fields) {
 		for _, m := range f.rest {
 			d.member(m.at[:len(m.at)-len(m.name)-1], m.name, m.v)
 		}
-		schema.set("type", []byte(`"json_schema"`))
-		schema.set("schema", f.schema)
-		setInside(out, "output_config", "format", schema.json())
+		schema.Set("type", []byte(`"json_schema"`))
+		schema.Set("schema", f.schema)
+		setInside(out, "output_config", "format", schema.Bytes())
 		return
 	}
 	if f.kind == "json_schema" {
 		for _, m := range f.rest {
-			schema.set(m.name, m.v)
+			schema.Set(m.name, m.v)
 		}
-		if schema.get("name") == nil {
-			schema.set("name", []byte(`"answer"`))
+		if schema.Get("name") == nil {
+			schema.Set("name", []byte(`"answer"`))
 			d.change(ParameterAdded, "", "", "answer", "the other dialect wants a name for the schema")
 		}
 		if f.schema != nil {
-			schema.set("schema", f.schema)
+			schema.Set("schema", f.schema)
 		}
 	}
-	switch inner := string(schema.json()); {
+	switch inner := string(schema.Bytes()); {
 	case d.to == transcript.Responses:
-		whole := fields{}
-		whole.set("type", quote(f.kind))
-		whole.merge(&schema)
-		setInside(out, "text", "format", whole.json())
+		whole := rawjson.Object{}
+		whole.Set("type", rawjson.Quote(f.kind))
+		whole.Merge(&schema)
+		setInside(out, "text", "format", whole.Bytes())
 	case f.kind == "json_schema":
-		out.set("response_format", []byte(`{"type":"json_schema","json_schema":`+inner+`}`))
+		out.Set("response_format", []byte(`{"type":"json_schema","json_schema":`+inner+`}`))
 	default:
-		out.set("response_format", []byte(`{"type":"`+f.kind+`"}`))
+		out.Set("response_format", []byte(`{"type":"`+f.kind+`"}`))
 	}
 }
 
 // setInside sets a member of an object that is a member.
-func setInside(out *fields, object, name string, v []byte) {
-	var f fields
-	f.overlay(out.get(object))
-	f.set(name, v)
-	out.set(object, f.json())
+func setInside(out *rawjson.Object, object, name string, v []byte) {
+	var f rawjson.Object
+	f.Overlay(out.Get(object))
+	f.Set(name, v)
+	out.Set(object, f.Bytes())
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -117,8 +118,8 @@ func TestCases_ConvertForAnotherProvider(t *testing.T) {
 		t.Fatal(err)
 	}
 	var roles []string
-	for _, m := range elements(get(got, "messages")) {
-		roles = append(roles, str(get(m, "role")))
+	for _, m := range rawjson.Elements(rawjson.Get(got, "messages")) {
+		roles = append(roles, rawjson.String(rawjson.Get(m, "role")))
 	}
 	if diff := cmp.Diff(want.Converted.Roles, roles); diff != "" {
 		t.Error(diff)

@@ -3,6 +3,7 @@ package dialect
 import (
 	"strings"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -23,21 +24,21 @@ const noArguments = `{"type":"object","properties":{}}`
 func (d *draft) readTools(v []byte, at string) { each(v, at, d.readTool) }
 
 func (d *draft) readTool(v []byte, at string) {
-	kind := str(get(v, "type"))
+	kind := rawjson.String(rawjson.Get(v, "type"))
 	t := tool{at: at}
-	switch inner := get(v, "function"); {
-	case isObject(inner): // chat
+	switch inner := rawjson.Get(v, "function"); {
+	case rawjson.IsObject(inner): // chat
 		d.rest(v, at, "type", "function")
 		d.function(&t, inner, at+"/function")
-	case kind == "custom" && isObject(get(v, "custom")): // chat
+	case kind == "custom" && rawjson.IsObject(rawjson.Get(v, "custom")): // chat
 		d.rest(v, at, "type", "custom")
-		d.freeTool(&t, get(v, "custom"), at+"/custom")
+		d.freeTool(&t, rawjson.Get(v, "custom"), at+"/custom")
 	case kind == "custom" && d.from == transcript.Responses:
 		d.freeTool(&t, v, at)
 	case kind == "namespace":
 		d.namespace(v, at)
 		return
-	case isObject(v) && (kind == "" || kind == "function" || kind == "custom"):
+	case rawjson.IsObject(v) && (kind == "" || kind == "function" || kind == "custom"):
 		d.function(&t, v, at)
 	default:
 		d.dropItem(ToolDropped, at, v, "the provider knows what it is; another one does not")
@@ -47,9 +48,9 @@ func (d *draft) readTool(v []byte, at string) {
 }
 
 func (d *draft) function(t *tool, v []byte, at string) {
-	t.name, t.description, t.strict = str(get(v, "name")), get(v, "description"), get(v, "strict")
+	t.name, t.description, t.strict = rawjson.String(rawjson.Get(v, "name")), rawjson.Get(v, "description"), rawjson.Get(v, "strict")
 	for _, member := range [...]string{"input_schema", "parameters"} {
-		if s := get(v, member); isObject(s) {
+		if s := rawjson.Get(v, member); rawjson.IsObject(s) {
 			t.schema = s
 		}
 	}
@@ -57,18 +58,18 @@ func (d *draft) function(t *tool, v []byte, at string) {
 }
 
 func (d *draft) freeTool(t *tool, v []byte, at string) {
-	t.free, t.name, t.description, t.grammar = true, str(get(v, "name")), get(v, "description"), get(v, "format")
+	t.free, t.name, t.description, t.grammar = true, rawjson.String(rawjson.Get(v, "name")), rawjson.Get(v, "description"), rawjson.Get(v, "format")
 	d.rest(v, at, "type", "name", "description", "format")
 }
 
 // namespace takes the functions out of a group of them.
 func (d *draft) namespace(v []byte, at string) {
-	d.change(ToolRewritten, at, "namespace "+str(get(v, "name")), "its functions", "other dialects have no groups of tools")
-	d.readTools(get(v, "tools"), at+"/tools")
+	d.change(ToolRewritten, at, "namespace "+rawjson.String(rawjson.Get(v, "name")), "its functions", "other dialects have no groups of tools")
+	d.readTools(rawjson.Get(v, "tools"), at+"/tools")
 }
 
 // writeTools writes the definitions.
-func (d *draft) writeTools(out *fields) {
+func (d *draft) writeTools(out *rawjson.Object) {
 	if len(d.tools) == 0 {
 		return
 	}
@@ -81,57 +82,57 @@ func (d *draft) writeTools(out *fields) {
 			all[i] = d.openAITool(t)
 		}
 	}
-	out.set("tools", list(all))
+	out.Set("tools", rawjson.Array(all))
 }
 
 func (d *draft) openAITool(t *tool) []byte {
 	chat := d.to == transcript.Chat
-	var f fields
-	f.set("name", quote(t.name))
-	if has(t.description) {
-		f.set("description", t.description)
+	var f rawjson.Object
+	f.Set("name", rawjson.Quote(t.name))
+	if rawjson.Present(t.description) {
+		f.Set("description", t.description)
 	}
 	kind := "function"
 	switch {
 	case t.free:
 		kind = "custom"
-		if has(t.grammar) {
-			f.set("format", d.grammar(t.grammar))
+		if rawjson.Present(t.grammar) {
+			f.Set("format", d.grammar(t.grammar))
 		}
 	default:
 		if t.schema != nil {
-			f.set("parameters", t.schema)
+			f.Set("parameters", t.schema)
 		} else if !chat {
-			f.set("parameters", []byte(noArguments))
+			f.Set("parameters", []byte(noArguments))
 		}
-		if has(t.strict) {
-			f.set("strict", t.strict)
+		if rawjson.Present(t.strict) {
+			f.Set("strict", t.strict)
 		} else if !chat { // where it is on unless it is off
-			f.set("strict", []byte("false"))
+			f.Set("strict", []byte("false"))
 		}
 	}
 	if chat {
-		return []byte(`{"type":"` + kind + `","` + kind + `":` + string(f.json()) + `}`)
+		return []byte(`{"type":"` + kind + `","` + kind + `":` + string(f.Bytes()) + `}`)
 	}
-	whole := fields{}
-	whole.set("type", quote(kind))
-	whole.merge(&f)
-	return whole.json()
+	whole := rawjson.Object{}
+	whole.Set("type", rawjson.Quote(kind))
+	whole.Merge(&f)
+	return whole.Bytes()
 }
 
 // grammar writes the format of free text: chat has an object around what
 // responses has beside the type.
 func (d *draft) grammar(v []byte) []byte {
-	inner := get(v, "grammar")
+	inner := rawjson.Get(v, "grammar")
 	switch {
-	case str(get(v, "type")) != "grammar":
-	case d.to == transcript.Responses && isObject(inner):
-		f := fields{}
-		f.set("type", []byte(`"grammar"`))
-		f.overlay(inner)
-		return f.json()
+	case rawjson.String(rawjson.Get(v, "type")) != "grammar":
+	case d.to == transcript.Responses && rawjson.IsObject(inner):
+		f := rawjson.Object{}
+		f.Set("type", []byte(`"grammar"`))
+		f.Overlay(inner)
+		return f.Bytes()
 	case d.to == transcript.Chat && inner == nil:
-		if without, err := remove(v, "/type"); err == nil {
+		if without, err := rawjson.Apply(v, rawjson.Edit{Op: rawjson.Delete, At: "/type"}); err == nil {
 			return []byte(`{"type":"grammar","grammar":` + string(without) + `}`)
 		}
 	}
@@ -139,24 +140,24 @@ func (d *draft) grammar(v []byte) []byte {
 }
 
 func (d *draft) messagesTool(t *tool) []byte {
-	var f fields
-	f.set("name", quote(t.name))
-	if has(t.description) {
-		f.set("description", t.description)
+	var f rawjson.Object
+	f.Set("name", rawjson.Quote(t.name))
+	if rawjson.Present(t.description) {
+		f.Set("description", t.description)
 	}
 	switch {
 	case t.free:
 		d.change(ToolRewritten, t.at, "free text", `{"input": text}`, "messages has no tools that take free text")
-		f.set("input_schema", []byte(`{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}`))
-	case t.schema == nil || isEmpty(t.schema):
-		f.set("input_schema", []byte(noArguments))
+		f.Set("input_schema", []byte(`{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}`))
+	case t.schema == nil || rawjson.IsEmpty(t.schema):
+		f.Set("input_schema", []byte(noArguments))
 	default:
-		f.set("input_schema", t.schema)
+		f.Set("input_schema", t.schema)
 	}
-	if has(t.strict) {
-		f.set("strict", t.strict)
+	if rawjson.Present(t.strict) {
+		f.Set("strict", t.strict)
 	}
-	return f.json()
+	return f.Bytes()
 }
 
 // toolChoice says which tools may or must be called.
@@ -174,10 +175,10 @@ type chosen struct {
 
 // readChoice reads which tool is wanted, in the spelling of whichever dialect.
 func (d *draft) readChoice(v []byte, at string) {
-	c := toolChoice{at: at, mode: str(v)}
-	if isObject(v) {
-		c.mode = str(get(v, "type"))
-		if c.mode == "" && isString(get(v, "name")) { // chat, before tools there were
+	c := toolChoice{at: at, mode: rawjson.String(v)}
+	if rawjson.IsObject(v) {
+		c.mode = rawjson.String(rawjson.Get(v, "type"))
+		if c.mode == "" && rawjson.IsString(rawjson.Get(v, "name")) { // chat, before tools there were
 			c.mode = "function"
 		}
 	}
@@ -186,26 +187,26 @@ func (d *draft) readChoice(v []byte, at string) {
 	case "any":
 		c.mode = "required"
 	case "tool", "function", "custom":
-		name := get(v, "name")
+		name := rawjson.Get(v, "name")
 		for _, inner := range [...]string{"function", "custom"} {
-			if n := get(v, inner, "name"); n != nil {
+			if n := rawjson.Get(v, inner, "name"); n != nil {
 				name = n
 			}
 		}
-		c.names = []chosen{{str(name), c.mode == "custom"}}
+		c.names = []chosen{{rawjson.String(name), c.mode == "custom"}}
 		c.mode = "one"
 	case "allowed_tools":
 		allowed := v
-		if inner := get(v, "allowed_tools"); inner != nil {
+		if inner := rawjson.Get(v, "allowed_tools"); inner != nil {
 			allowed = inner
 		}
-		c.mode, c.must = "allowed", str(get(allowed, "mode")) == "required"
-		each(get(allowed, "tools"), at+"/tools", func(v []byte, _ string) {
-			kind := str(get(v, "type"))
-			if n := get(v, kind, "name"); n != nil {
-				v = get(v, kind)
+		c.mode, c.must = "allowed", rawjson.String(rawjson.Get(allowed, "mode")) == "required"
+		each(rawjson.Get(allowed, "tools"), at+"/tools", func(v []byte, _ string) {
+			kind := rawjson.String(rawjson.Get(v, "type"))
+			if n := rawjson.Get(v, kind, "name"); n != nil {
+				v = rawjson.Get(v, kind)
 			}
-			c.names = append(c.names, chosen{str(get(v, "name")), kind == "custom"})
+			c.names = append(c.names, chosen{rawjson.String(rawjson.Get(v, "name")), kind == "custom"})
 		})
 	default:
 		d.lose(ParameterDropped, at, "the other dialect has no such choice")
@@ -214,7 +215,7 @@ func (d *draft) readChoice(v []byte, at string) {
 	d.choice = &c
 }
 
-func (d *draft) writeChoice(out *fields) {
+func (d *draft) writeChoice(out *rawjson.Object) {
 	switch {
 	case d.choice == nil:
 		return
@@ -226,7 +227,7 @@ func (d *draft) writeChoice(out *fields) {
 		return
 	}
 	c := d.choice
-	v := quote(c.mode)
+	v := rawjson.Quote(c.mode)
 	switch c.mode {
 	case "one":
 		v = d.openAIChosen(c.names[0])
@@ -239,13 +240,13 @@ func (d *draft) writeChoice(out *fields) {
 		if c.must {
 			mode = "required"
 		}
-		inner := `"mode":"` + mode + `","tools":` + string(list(refs))
+		inner := `"mode":"` + mode + `","tools":` + string(rawjson.Array(refs))
 		if d.to == transcript.Chat {
 			inner = `"allowed_tools":{` + inner + `}`
 		}
 		v = []byte(`{"type":"allowed_tools",` + inner + `}`)
 	}
-	out.set("tool_choice", v)
+	out.Set("tool_choice", v)
 }
 
 func (d *draft) openAIChosen(c chosen) []byte {
@@ -253,22 +254,22 @@ func (d *draft) openAIChosen(c chosen) []byte {
 	if c.free {
 		kind = "custom"
 	}
-	if name := string(quote(c.name)); d.to == transcript.Chat {
+	if name := string(rawjson.Quote(c.name)); d.to == transcript.Chat {
 		return []byte(`{"type":"` + kind + `","` + kind + `":{"name":` + name + `}}`)
 	} else {
 		return []byte(`{"type":"` + kind + `","name":` + name + `}`)
 	}
 }
 
-func (d *draft) messagesChoice(out *fields) {
+func (d *draft) messagesChoice(out *rawjson.Object) {
 	c := d.choice
-	var f fields
+	var f rawjson.Object
 	switch c.mode {
 	case "required":
-		f.set("type", []byte(`"any"`))
+		f.Set("type", []byte(`"any"`))
 	case "one":
-		f.set("type", []byte(`"tool"`))
-		f.set("name", quote(c.names[0].name))
+		f.Set("type", []byte(`"tool"`))
+		f.Set("name", rawjson.Quote(c.names[0].name))
 	case "allowed":
 		kind := "auto"
 		if c.must {
@@ -279,9 +280,9 @@ func (d *draft) messagesChoice(out *fields) {
 			names[i] = n.name
 		}
 		d.change(ParameterChanged, c.at, strings.Join(names, " "), kind, "messages cannot allow some tools alone")
-		f.set("type", quote(kind))
+		f.Set("type", rawjson.Quote(kind))
 	default:
-		f.set("type", quote(c.mode))
+		f.Set("type", rawjson.Quote(c.mode))
 	}
-	out.set("tool_choice", f.json())
+	out.Set("tool_choice", f.Bytes())
 }

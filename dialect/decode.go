@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -62,8 +63,8 @@ func (r *reader) path() {
 		}
 	}
 	if n := len(p); n > 0 && p[n-1] == "conversations" {
-		if v := bytes.TrimSpace(r.wire.Response); isObject(v) && str(get(v, "object")) == "conversation" {
-			r.turn.Conversation = str(get(v, "id"))
+		if v := bytes.TrimSpace(r.wire.Response); rawjson.IsObject(v) && rawjson.String(rawjson.Get(v, "object")) == "conversation" {
+			r.turn.Conversation = rawjson.String(rawjson.Get(v, "id"))
 		}
 	}
 }
@@ -127,10 +128,10 @@ func (r *reader) json(body []byte, side string) (v []byte, whole bool) {
 	if len(body) == 0 {
 		return nil, false
 	}
-	v, whole, rest := mend(body)
+	v, whole, rest := rawjson.Mend(body)
 	if !whole {
-		if fixed, n := escapeControls(body); n > 0 {
-			v, whole, rest = mend(fixed)
+		if fixed, n := rawjson.EscapeControls(body); n > 0 {
+			v, whole, rest = rawjson.Mend(fixed)
 			r.warn("%s body has %d control characters in strings that are not escaped", side, n)
 		}
 	}
@@ -183,7 +184,7 @@ func (r *reader) response(read api) {
 func start(b []byte, n int) string { return string(b[:min(len(b), n)]) }
 
 func looksLikeJSON(body []byte) bool {
-	i := skipSpace(body, 0)
+	i := rawjson.SkipSpace(body, 0)
 	i += len(body[i:]) - len(bytes.TrimPrefix(body[i:], []byte("\xef\xbb\xbf")))
 	return i < len(body) && (body[i] == '{' || body[i] == '[')
 }
@@ -204,7 +205,7 @@ func (r *reader) readStream(read api, body []byte) {
 	notJSON, unterminated := 0, false
 	take := func(e Event) {
 		data := bytes.TrimSpace(e.Data)
-		if string(data) != "[DONE]" && !(len(data) > 1 && valid(data)) {
+		if string(data) != "[DONE]" && !(len(data) > 1 && rawjson.Valid(data)) {
 			if e.Unterminated {
 				unterminated = true
 			} else {
@@ -265,14 +266,14 @@ func (r *reader) out(it transcript.Item) { r.turn.Output = append(r.turn.Output,
 // Arguments and keeps its empty text.
 func setArguments(it *transcript.Item, v []byte) {
 	switch {
-	case isString(v):
-		it.ArgumentsRaw = unquote(v)
-	case has(v):
+	case rawjson.IsString(v):
+		it.ArgumentsRaw = rawjson.Unquote(v)
+	case rawjson.Present(v):
 		it.ArgumentsRaw = string(v)
 	}
 	if strings.TrimSpace(it.ArgumentsRaw) == "" {
 		it.Arguments = []byte("{}")
-	} else if raw := []byte(it.ArgumentsRaw); valid(raw) {
+	} else if raw := []byte(it.ArgumentsRaw); rawjson.Valid(raw) {
 		it.Arguments = raw
 	}
 }

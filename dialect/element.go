@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -13,18 +14,18 @@ import (
 // end: the cuts of Split that are the ends of elements.
 func Elements(body []byte) map[string][]int {
 	ends := map[string][]int{}
-	i := skipSpace(body, 0)
+	i := rawjson.SkipSpace(body, 0)
 	if i == len(body) || body[i] != '{' {
 		return ends
 	}
-	for c := walk(body[i:]); c.next(); {
-		name := c.key()
+	for c := rawjson.Walk(body[i:]); c.Next(); {
+		name := c.Key()
 		if !isLarge(name) {
 			continue
 		}
 		var list []int
-		for e := walk(c.value()); !e.object && e.next(); {
-			list = append(list, i+c.start+e.end)
+		for e := rawjson.Walk(c.Value()); !e.Object && e.Next(); {
+			list = append(list, i+c.Start+e.End)
 		}
 		ends[string(name)] = list
 	}
@@ -53,7 +54,7 @@ func DecodeElement(d transcript.Dialect, at string, piece []byte) []transcript.I
 	}
 	piece = bytes.TrimSpace(piece)
 	piece = bytes.TrimPrefix(piece, []byte(","))
-	if !valid(piece) {
+	if !rawjson.Valid(piece) {
 		return nil
 	}
 	body := slices.Concat([]byte(`{"`+member+`":[`), piece, []byte("]}"))

@@ -3,6 +3,7 @@ package dialect
 import (
 	"strings"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -26,43 +27,43 @@ func (r *reader) fail(e *transcript.Error) {
 //
 // The last three count only where bare is set: on an error status.
 func errorOf(v []byte, bare bool) *transcript.Error {
-	if isArray(v) {
-		if c := walk(v); c.next() {
-			v = c.value()
+	if rawjson.IsArray(v) {
+		if c := rawjson.Walk(v); c.Next() {
+			v = c.Value()
 		}
 	}
-	if !isObject(v) {
+	if !rawjson.IsObject(v) {
 		return nil
 	}
-	if e := get(v, "error"); has(e) {
+	if e := rawjson.Get(v, "error"); rawjson.Present(e) {
 		switch {
-		case isObject(e):
+		case rawjson.IsObject(e):
 			return errorObject(e)
-		case isString(e):
-			return &transcript.Error{Type: words(get(v, "type")), Code: words(get(v, "code")), Message: str(e)}
+		case rawjson.IsString(e):
+			return &transcript.Error{Type: rawjson.Scalar(rawjson.Get(v, "type")), Code: rawjson.Scalar(rawjson.Get(v, "code")), Message: rawjson.String(e)}
 		case string(e) == "false":
 			return nil
 		default:
 			return &transcript.Error{Message: string(e)}
 		}
 	}
-	if !bare && str(get(v, "object")) != "error" {
+	if !bare && rawjson.String(rawjson.Get(v, "object")) != "error" {
 		return nil
 	}
-	if d := get(v, "detail"); has(d) {
-		message := words(d)
-		if msg := get(firstOf(d), "msg"); isString(msg) {
-			message = str(msg)
+	if d := rawjson.Get(v, "detail"); rawjson.Present(d) {
+		message := rawjson.Scalar(d)
+		if msg := rawjson.Get(firstOf(d), "msg"); rawjson.IsString(msg) {
+			message = rawjson.String(msg)
 		}
 		return &transcript.Error{Message: message}
 	}
 	for _, name := range [...]string{"message", "Message"} {
-		if m := get(v, name); has(m) {
+		if m := rawjson.Get(v, name); rawjson.Present(m) {
 			e := errorObject(v)
 			if e.Type == "error" { // the type of the event, not of the error (Responses)
 				e.Type = e.Code
 			}
-			e.Message = words(m)
+			e.Message = rawjson.Scalar(m)
 			return e
 		}
 	}
@@ -71,8 +72,8 @@ func errorOf(v []byte, bare bool) *transcript.Error {
 
 // firstOf gives the first element of an array, nil if there is none.
 func firstOf(v []byte) []byte {
-	if c := walk(v); !c.object && c.next() {
-		return c.value()
+	if c := rawjson.Walk(v); !c.Object && c.Next() {
+		return c.Value()
 	}
 	return nil
 }
@@ -80,9 +81,9 @@ func firstOf(v []byte) []byte {
 // errorObject reads {"type","code","message"}. A type that is missing is
 // taken from the status (Google) or the code.
 func errorObject(v []byte) *transcript.Error {
-	e := transcript.Error{Code: words(get(v, "code")), Message: words(get(v, "message")), Type: words(get(v, "type"))}
+	e := transcript.Error{Code: rawjson.Scalar(rawjson.Get(v, "code")), Message: rawjson.Scalar(rawjson.Get(v, "message")), Type: rawjson.Scalar(rawjson.Get(v, "type"))}
 	if e.Type == "" {
-		e.Type = words(get(v, "status"))
+		e.Type = rawjson.Scalar(rawjson.Get(v, "status"))
 	}
 	if e.Type == "" {
 		e.Type = e.Code

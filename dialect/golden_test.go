@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -108,20 +109,16 @@ func checkTurn(tb testing.TB, w *Wire, turn *transcript.Turn) {
 	for side, items := range map[string][]transcript.Item{"request": turn.Input, "response": turn.Output} {
 		body := turn.Response
 		if side == "request" {
-			body, _, _ = mend(bytes.TrimPrefix(w.Request, []byte("\xef\xbb\xbf")))
+			body, _, _ = rawjson.Mend(bytes.TrimPrefix(w.Request, []byte("\xef\xbb\xbf")))
 		}
 		for _, it := range items {
 			if !json.Valid(it.Raw) || it.Arguments != nil && !json.Valid(it.Arguments) {
 				tb.Fatalf("%s: not JSON: %.200q, arguments %.200q", it.At, it.Raw, it.Arguments)
 			}
-			path, err := tokens(it.At)
-			if err != nil {
-				tb.Fatal(err)
-			}
-			at, err := locate(body, path)
-			if err != nil || !bytes.Equal(body[at.start:at.end], it.Raw) {
+			at, err := rawjson.Locate(body, it.At)
+			if err != nil || !bytes.Equal(body[at.Start:at.End], it.Raw) {
 				if !duplicateMembers(body) {
-					tb.Fatalf("%s %s (%v): there is %.200q, but the item is %.200q", side, it.At, err, body[at.start:at.end], it.Raw)
+					tb.Fatalf("%s %s (%v): there is %.200q, but the item is %.200q", side, it.At, err, body[at.Start:at.End], it.Raw)
 				}
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -35,10 +36,10 @@ func (g *Growing) Continue(response []byte, results []Result, over bool) ([]byte
 		}
 		return body, err
 	}
-	if !valid(response) {
+	if !rawjson.Valid(response) {
 		return nil, errors.New("continue request: the answer is not JSON")
 	}
-	elements, err := grown(g.d, response[skipSpace(response, 0):], results)
+	elements, err := grown(g.d, response[rawjson.SkipSpace(response, 0):], results)
 	if err != nil {
 		return nil, fmt.Errorf("continue request: %w", err)
 	}
@@ -71,16 +72,16 @@ func (g *Growing) find() {
 	name := "messages"
 	if g.d == transcript.Responses {
 		name = "input"
-		if held(g.body[skipSpace(g.body, 0):]) {
+		if held(g.body[rawjson.SkipSpace(g.body, 0):]) {
 			return
 		}
 	}
-	at, err := locate(g.body, []string{name})
-	if err != nil || g.body[at.start] != '[' {
+	at, err := rawjson.Locate(g.body, "/"+name)
+	if err != nil || g.body[at.Start] != '[' {
 		return
 	}
-	if s := spacingOf(g.body, at); s.n > 0 {
-		g.end, g.comma = s.end, s.comma
+	if end, comma := rawjson.Tail(g.body, at); comma != nil {
+		g.end, g.comma = end, comma
 	}
 }
 
@@ -93,7 +94,7 @@ func grown(d transcript.Dialect, response []byte, results []Result) ([][]byte, e
 	case transcript.Messages:
 		return grownMessages(response, results), nil
 	case transcript.Responses:
-		output := elements(get(response, "output"))
+		output := rawjson.Elements(rawjson.Get(response, "output"))
 		return append(output, responsesResults(output, results)...), nil
 	}
 	return nil, fmt.Errorf("unknown dialect %q", d)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -214,7 +215,7 @@ func moved(items []transcript.Item, from, to string) []transcript.Item {
 // takes tells whether an element can be remembered: in a body it must be known
 // where it ends without reading on.
 func (m *Memory) takes(v []byte) bool {
-	return m != nil && (isObject(v) || isString(v)) && len(v) <= m.limit()/8
+	return m != nil && (rawjson.IsObject(v) || rawjson.IsString(v)) && len(v) <= m.limit()/8
 }
 
 // remember keeps a new element, which comes after before.

@@ -5,6 +5,7 @@ package dialect
 import (
 	"bytes"
 	"fmt"
+	"github.com/retake-debugger/retake/rawjson"
 	"syscall"
 	"testing"
 	"time"
@@ -24,7 +25,7 @@ func BenchmarkMemory_Read(b *testing.B) {
 				do   func()
 			}{
 				{"read", func() { memory.Read(a.dialect, w) }},
-				{"scan", func() { valid(w.Request) }},
+				{"scan", func() { rawjson.Valid(w.Request) }},
 				{"decode", func() { Decode(a.dialect, w); Split(a.dialect, w.Request) }},
 			}
 			spent := make([]time.Duration, len(ways))

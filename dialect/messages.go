@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -18,7 +19,7 @@ func (a messagesAPI) request(o *outline) {
 	// Threads that the provider holds: {"type":"continue","previous_message_id":…}
 	// goes on from an answer, and only what is new is sent
 	// (anthropic-sdk-typescript, beta messages).
-	a.turn.PreviousID = str(get(o.value("thread"), "previous_message_id"))
+	a.turn.PreviousID = rawjson.String(rawjson.Get(o.value("thread"), "previous_message_id"))
 	a.each(o, "system", a.systemBlock, a.systemText)
 	a.each(o, "messages", a.message, nil)
 	a.each(o, "tools", a.tool, nil)
@@ -31,7 +32,7 @@ func (a messagesAPI) systemBlock(v []byte, at string) {
 }
 
 func (a messagesAPI) systemText(v []byte, at string) {
-	it := textItem("system", unquote(v))
+	it := textItem("system", rawjson.Unquote(v))
 	it.Raw, it.At = v, at
 	a.in(it)
 }
@@ -42,21 +43,21 @@ func (a messagesAPI) tool(v []byte, at string) {
 	name := ""
 	for _, member := range [...]string{"name", "mcp_server_name", "type"} {
 		if name == "" {
-			name = str(get(v, member))
+			name = rawjson.String(rawjson.Get(v, member))
 		}
 	}
 	a.in(transcript.Item{Kind: transcript.ToolDefinition, Name: name, Raw: v, At: at})
 }
 
 func (a messagesAPI) message(v []byte, at string) {
-	role, content := str(get(v, "role")), get(v, "content")
-	if !isObject(v) || !isString(content) && !isArray(content) {
+	role, content := rawjson.String(rawjson.Get(v, "role")), rawjson.Get(v, "content")
+	if !rawjson.IsObject(v) || !rawjson.IsString(content) && !rawjson.IsArray(content) {
 		a.warn("%s is no message", at)
 		a.in(transcript.Item{Kind: transcript.Other, Role: role, Raw: v, At: at})
 		return
 	}
-	if isString(content) {
-		it := textItem(role, unquote(content))
+	if rawjson.IsString(content) {
+		it := textItem(role, rawjson.Unquote(content))
 		it.Raw, it.At = v, at
 		a.in(it)
 		return
@@ -67,15 +68,15 @@ func (a messagesAPI) message(v []byte, at string) {
 // content reads a string or a list of blocks. Of a list each block is an item
 // of its own, so that one block is the same item in either spelling.
 func (a messagesAPI) content(v []byte, at, role string, add func(transcript.Item)) {
-	if isString(v) {
-		it := textItem(role, unquote(v))
+	if rawjson.IsString(v) {
+		it := textItem(role, rawjson.Unquote(v))
 		it.Raw, it.At = v, at
 		add(it)
 		return
 	}
 	n := 0
-	for e := walk(v); !e.object && e.next(); n++ {
-		it := blockItem(e.value(), role)
+	for e := rawjson.Walk(v); !e.Object && e.Next(); n++ {
+		it := blockItem(e.Value(), role)
 		it.At = at + "/" + strconv.Itoa(n)
 		add(it)
 	}
@@ -91,27 +92,27 @@ func textItem(role, text string) transcript.Item {
 
 // blockItem reads one content block.
 func blockItem(v []byte, role string) transcript.Item {
-	kind := str(get(v, "type"))
+	kind := rawjson.String(rawjson.Get(v, "type"))
 	it := transcript.Item{Role: role, Raw: v}
 	switch {
-	case isString(v): // not in the API, but gateways take it
-		it = textItem(role, unquote(v))
+	case rawjson.IsString(v): // not in the API, but gateways take it
+		it = textItem(role, rawjson.Unquote(v))
 		it.Raw = v
 	case kind == "text":
-		it = textItem(role, str(get(v, "text")))
+		it = textItem(role, rawjson.String(rawjson.Get(v, "text")))
 		it.Raw = v
 	case kind == "thinking", kind == "redacted_thinking":
-		it.Kind, it.Text = transcript.Reasoning, str(get(v, "thinking"))
+		it.Kind, it.Text = transcript.Reasoning, rawjson.String(rawjson.Get(v, "thinking"))
 	case kind == "tool_use", kind == "server_tool_use", kind == "mcp_tool_use":
 		it.Kind, it.ServerSide = transcript.ToolCall, kind != "tool_use"
-		it.CallID, it.Name = str(get(v, "id")), str(get(v, "name"))
-		setArguments(&it, get(v, "input"))
+		it.CallID, it.Name = rawjson.String(rawjson.Get(v, "id")), rawjson.String(rawjson.Get(v, "name"))
+		setArguments(&it, rawjson.Get(v, "input"))
 	case kind == "tool_result", strings.HasSuffix(kind, "_tool_result"):
 		it.Kind, it.ServerSide = transcript.ToolResult, kind != "tool_result"
-		it.CallID, it.IsError = str(get(v, "tool_use_id")), string(get(v, "is_error")) == "true"
-		readResult(&it, get(v, "content"))
+		it.CallID, it.IsError = rawjson.String(rawjson.Get(v, "tool_use_id")), string(rawjson.Get(v, "is_error")) == "true"
+		readResult(&it, rawjson.Get(v, "content"))
 	case kind == "compaction":
-		it.Kind, it.Text = transcript.Compaction, str(get(v, "content"))
+		it.Kind, it.Text = transcript.Compaction, rawjson.String(rawjson.Get(v, "content"))
 	case kind == "image", kind == "document", kind == "search_result", kind == "container_upload", kind == "file":
 		it.Kind, it.Parts = transcript.MessageItem, []string{transcript.HashJSON(v)}
 	default: // fallback, tool_addition, what is still to come
@@ -123,21 +124,21 @@ func blockItem(v []byte, role string) transcript.Item {
 // readResult reads the value of a tool result: a string, a list of parts, or,
 // from tools that a provider runs, an object.
 func readResult(it *transcript.Item, v []byte) {
-	if isString(v) {
-		it.Text = unquote(v)
+	if rawjson.IsString(v) {
+		it.Text = rawjson.Unquote(v)
 		return
 	}
-	if isObject(v) {
+	if rawjson.IsObject(v) {
 		it.Parts = append(it.Parts, transcript.HashJSON(v))
 		it.Text = printed(v)
 		return
 	}
 	var text strings.Builder
-	for e := walk(v); !e.object && e.next(); {
-		p := e.value()
-		switch kind := str(get(p, "type")); kind {
+	for e := rawjson.Walk(v); !e.Object && e.Next(); {
+		p := e.Value()
+		switch kind := rawjson.String(rawjson.Get(p, "type")); kind {
 		case "text", "input_text", "output_text":
-			text.WriteString(str(get(p, "text")))
+			text.WriteString(rawjson.String(rawjson.Get(p, "text")))
 		default:
 			it.Parts = append(it.Parts, transcript.HashJSON(p))
 			text.WriteString(printed(p))
@@ -147,23 +148,25 @@ func readResult(it *transcript.Item, v []byte) {
 }
 
 // printed gives what a program printed, from the results of shells and code.
-func printed(v []byte) string { return str(get(v, "stdout")) + str(get(v, "stderr")) }
+func printed(v []byte) string {
+	return rawjson.String(rawjson.Get(v, "stdout")) + rawjson.String(rawjson.Get(v, "stderr"))
+}
 
 func (a messagesAPI) response(object []byte) {
 	t := a.turn
 	a.readError(object)
-	for c := walk(object); c.object && c.next(); {
-		switch v := c.value(); string(c.key()) {
+	for c := rawjson.Walk(object); c.Object && c.Next(); {
+		switch v := c.Value(); string(c.Key()) {
 		case "id":
-			t.ResponseID = str(v)
+			t.ResponseID = rawjson.String(v)
 		case "model":
-			t.ResponseModel = str(v)
+			t.ResponseModel = rawjson.String(v)
 		case "stop_reason":
-			t.FinishReason = str(v)
+			t.FinishReason = rawjson.String(v)
 		case "content":
 			a.content(v, "/content", "assistant", a.out)
 		case "usage":
-			if isObject(v) {
+			if rawjson.IsObject(v) {
 				t.UsageRaw, t.Usage = v, messagesUsage(v)
 			}
 		}
@@ -180,20 +183,20 @@ func (a messagesAPI) response(object []byte) {
 // countsOutput tells whether the usage of an answer says what came out. That of one
 // which was put together from a file may not.
 func countsOutput(t *transcript.Turn) bool {
-	return t.Dialect != transcript.Messages || get(t.UsageRaw, "output_tokens") != nil
+	return t.Dialect != transcript.Messages || rawjson.Get(t.UsageRaw, "output_tokens") != nil
 }
 
 // messagesUsage adds up the prompt: Anthropic's input_tokens leaves out what
 // was read from the cache and what was written to it.
 func messagesUsage(v []byte) *transcript.Usage {
 	u := transcript.Usage{
-		InputUncached: num(get(v, "input_tokens")),
-		CacheRead:     num(get(v, "cache_read_input_tokens")),
-		CacheWrite:    num(get(v, "cache_creation_input_tokens")),
-		Output:        num(get(v, "output_tokens")),
-		Reasoning:     num(get(v, "output_tokens_details", "thinking_tokens")),
+		InputUncached: rawjson.Count(rawjson.Get(v, "input_tokens")),
+		CacheRead:     rawjson.Count(rawjson.Get(v, "cache_read_input_tokens")),
+		CacheWrite:    rawjson.Count(rawjson.Get(v, "cache_creation_input_tokens")),
+		Output:        rawjson.Count(rawjson.Get(v, "output_tokens")),
+		Reasoning:     rawjson.Count(rawjson.Get(v, "output_tokens_details", "thinking_tokens")),
 	}
-	hour := min(max(0, num(get(v, "cache_creation", "ephemeral_1h_input_tokens"))), u.CacheWrite)
+	hour := min(max(0, rawjson.Count(rawjson.Get(v, "cache_creation", "ephemeral_1h_input_tokens"))), u.CacheWrite)
 	u.CacheWrite1h = &hour
 	u.InputTotal = u.InputUncached + u.CacheRead + u.CacheWrite
 	u.Total = u.InputTotal + u.Output

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/retake-debugger/retake/rawjson"
 	"maps"
 	"slices"
 )
@@ -12,8 +13,8 @@ import (
 // again (a gateway that retried and spliced the streams together).
 type messagesStream struct {
 	*reader
-	message fields
-	usage   fields
+	message rawjson.Object
+	usage   rawjson.Object
 	blocks  map[int64]*messagesBlock
 	begun   bool
 	stopped bool
@@ -21,39 +22,39 @@ type messagesStream struct {
 
 type messagesBlock struct {
 	start     []byte // content_block of its content_block_start
-	text      joined
-	thinking  joined
+	text      rawjson.Fragments
+	thinking  rawjson.Fragments
 	signature []byte
-	partial   joined // of the input's JSON
+	partial   rawjson.Fragments // of the input's JSON
 	citations [][]byte
-	other     fields // what other deltas set
+	other     rawjson.Object // what other deltas set
 }
 
 func (s *messagesStream) event(name string, data []byte) (content bool) {
 	if data[0] == '[' { // gateways end their streams with [DONE]
 		return false
 	}
-	kind := str(get(data, "type"))
+	kind := rawjson.String(rawjson.Get(data, "type"))
 	if kind == "" {
 		kind = name
 	}
 	switch kind {
 	case "message_start":
-		return s.start(get(data, "message"))
+		return s.start(rawjson.Get(data, "message"))
 	case "content_block_start":
-		b := s.block(get(data, "index"))
-		*b = messagesBlock{start: get(data, "content_block")}
-		b.text.add(get(b.start, "text"))
-		b.thinking.add(get(b.start, "thinking"))
-		return len(b.text.buf) > 0 || len(b.thinking.buf) > 0 || !isTextual(b.start)
+		b := s.block(rawjson.Get(data, "index"))
+		*b = messagesBlock{start: rawjson.Get(data, "content_block")}
+		b.text.Add(rawjson.Get(b.start, "text"))
+		b.thinking.Add(rawjson.Get(b.start, "thinking"))
+		return b.text.Len() > 0 || b.thinking.Len() > 0 || !isTextual(b.start)
 	case "content_block_delta":
-		b := s.block(get(data, "index"))
-		return b.delta(s.reader, get(data, "delta"))
+		b := s.block(rawjson.Get(data, "index"))
+		return b.delta(s.reader, rawjson.Get(data, "delta"))
 	case "message_delta":
-		s.message.overlay(get(data, "delta"))
-		s.usage.overlay(get(data, "usage"))
-		if v := get(data, "context_management"); has(v) {
-			s.message.set("context_management", v)
+		s.message.Overlay(rawjson.Get(data, "delta"))
+		s.usage.Overlay(rawjson.Get(data, "usage"))
+		if v := rawjson.Get(data, "context_management"); rawjson.Present(v) {
+			s.message.Set("context_management", v)
 		}
 	case "message_stop":
 		s.stopped = true
@@ -75,7 +76,7 @@ func (s *messagesStream) event(name string, data []byte) (content bool) {
 
 // isTextual tells whether a block's content comes in deltas of text.
 func isTextual(start []byte) bool {
-	switch str(get(start, "type")) {
+	switch rawjson.String(rawjson.Get(start, "type")) {
 	case "text", "thinking", "":
 		return true
 	}
@@ -87,22 +88,22 @@ func (s *messagesStream) start(message []byte) (content bool) {
 		s.warn("message_start came again: what came before it does not count")
 	}
 	s.begun, s.stopped = true, false
-	s.message, s.usage, s.blocks = fields{}, fields{}, nil
-	s.message.overlay(message)
-	s.usage.overlay(get(message, "usage"))
+	s.message, s.usage, s.blocks = rawjson.Object{}, rawjson.Object{}, nil
+	s.message.Overlay(message)
+	s.usage.Overlay(rawjson.Get(message, "usage"))
 	// Programmatic tool calls continue in a stream whose message_start holds
 	// all content already (seen from Anthropic).
 	n := int64(0)
-	for e := walk(get(message, "content")); !e.object && e.next(); n++ {
+	for e := rawjson.Walk(rawjson.Get(message, "content")); !e.Object && e.Next(); n++ {
 		b := s.at(n)
-		b.start = e.value()
-		b.text.add(get(b.start, "text"))
-		b.thinking.add(get(b.start, "thinking"))
+		b.start = e.Value()
+		b.text.Add(rawjson.Get(b.start, "text"))
+		b.thinking.Add(rawjson.Get(b.start, "thinking"))
 	}
 	return n > 0
 }
 
-func (s *messagesStream) block(index []byte) *messagesBlock { return s.at(num(index)) }
+func (s *messagesStream) block(index []byte) *messagesBlock { return s.at(rawjson.Count(index)) }
 
 func (s *messagesStream) at(index int64) *messagesBlock {
 	b := s.blocks[index]
@@ -117,30 +118,30 @@ func (s *messagesStream) at(index int64) *messagesBlock {
 }
 
 func (b *messagesBlock) delta(r *reader, v []byte) (content bool) {
-	switch kind := str(get(v, "type")); kind {
+	switch kind := rawjson.String(rawjson.Get(v, "type")); kind {
 	case "text_delta":
 		b.expect(`{"type":"text"}`)
-		b.text.add(get(v, "text"))
-		return !isEmpty(get(v, "text"))
+		b.text.Add(rawjson.Get(v, "text"))
+		return !rawjson.IsEmpty(rawjson.Get(v, "text"))
 	case "thinking_delta":
 		b.expect(`{"type":"thinking"}`)
-		b.thinking.add(get(v, "thinking"))
-		return !isEmpty(get(v, "thinking"))
+		b.thinking.Add(rawjson.Get(v, "thinking"))
+		return !rawjson.IsEmpty(rawjson.Get(v, "thinking"))
 	case "signature_delta":
 		b.expect(`{"type":"thinking"}`)
-		b.signature = get(v, "signature")
+		b.signature = rawjson.Get(v, "signature")
 	case "input_json_delta":
 		b.expect(`{"type":"tool_use"}`)
-		b.partial.add(get(v, "partial_json"))
+		b.partial.Add(rawjson.Get(v, "partial_json"))
 		return true
 	case "citations_delta":
-		if c := get(v, "citation"); c != nil {
+		if c := rawjson.Get(v, "citation"); c != nil {
 			b.citations = append(b.citations, c)
 		}
 	default: // compaction_delta, what is still to come: its members are the block's
-		for c := walk(v); c.object && c.next(); {
-			if key := string(c.key()); key != "type" && has(c.value()) {
-				b.other.set(key, c.value())
+		for c := rawjson.Walk(v); c.Object && c.Next(); {
+			if key := string(c.Key()); key != "type" && rawjson.Present(c.Value()) {
+				b.other.Set(key, c.Value())
 			}
 		}
 		if kind != "compaction_delta" {
@@ -159,48 +160,48 @@ func (b *messagesBlock) expect(start string) {
 }
 
 func (b *messagesBlock) json() []byte {
-	var f fields
-	f.overlay(b.start)
-	if b.text.seen {
-		f.set("text", b.text.json())
+	var f rawjson.Object
+	f.Overlay(b.start)
+	if b.text.Seen {
+		f.Set("text", b.text.Bytes())
 	}
-	if b.thinking.seen {
-		f.set("thinking", b.thinking.json())
+	if b.thinking.Seen {
+		f.Set("thinking", b.thinking.Bytes())
 	}
 	if b.signature != nil {
-		f.set("signature", b.signature)
+		f.Set("signature", b.signature)
 	}
 	if len(b.citations) > 0 {
-		f.set("citations", list(append(elements(f.get("citations")), b.citations...)))
+		f.Set("citations", rawjson.Array(append(rawjson.Elements(f.Get("citations")), b.citations...)))
 	}
-	if len(b.partial.buf) > 0 {
-		f.set("input", b.input())
+	if b.partial.Len() > 0 {
+		f.Set("input", b.input())
 	}
-	f.merge(&b.other)
-	return f.json()
+	f.Merge(&b.other)
+	return f.Bytes()
 }
 
 // input gives the arguments of a call: the JSON that the fragments make, or,
 // where they make none (cut by max_tokens), their text as a string.
 func (b *messagesBlock) input() []byte {
-	text := b.partial.json()
-	if raw, whole, rest := mend([]byte(unquote(text))); whole && rest == 0 {
+	text := b.partial.Bytes()
+	if raw, whole, rest := rawjson.Mend([]byte(rawjson.Unquote(text))); whole && rest == 0 {
 		return raw
 	}
 	return text
 }
 
 func (s *messagesStream) object() (object []byte, complete bool) {
-	if !s.begun && len(s.blocks) == 0 && len(s.message.names) == 0 {
+	if !s.begun && len(s.blocks) == 0 && s.message.Len() == 0 {
 		return nil, s.stopped
 	}
 	var content [][]byte
 	for _, index := range slices.Sorted(maps.Keys(s.blocks)) {
 		content = append(content, s.blocks[index].json())
 	}
-	s.message.set("content", list(content))
-	if len(s.usage.names) > 0 {
-		s.message.set("usage", s.usage.json())
+	s.message.Set("content", rawjson.Array(content))
+	if s.usage.Len() > 0 {
+		s.message.Set("usage", s.usage.Bytes())
 	}
-	return s.message.json(), s.stopped
+	return s.message.Bytes(), s.stopped
 }

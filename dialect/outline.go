@@ -1,6 +1,9 @@
 package dialect
 
-import "github.com/retake-debugger/retake/transcript"
+import (
+	"github.com/retake-debugger/retake/rawjson"
+	"github.com/retake-debugger/retake/transcript"
+)
 
 // An outline is a request body that was read once: the members of its object
 // and the elements of its large arrays (isLarge).
@@ -23,18 +26,21 @@ type element struct {
 	items      int    // how many it most likely holds
 }
 
+// indexer reads a body into its outline.
+type indexer struct{ rawjson.Reader }
+
 // outlineOf reads the JSON object that body begins with as strictly as valid
 // does, and gives the place behind it. What m remembers is not read but
 // compared. It is not ok if body begins with no whole object.
 func outlineOf(d transcript.Dialect, body []byte, m *Memory) (o outline, end int, ok bool) {
-	c := check{b: body, cut: -1, i: skipSpace(body, 0)}
-	c.stack = c.room[:0]
-	if c.i >= len(body) || body[c.i] != '{' {
+	var c indexer
+	c.Init(body)
+	if c.At >= len(body) || body[c.At] != '{' {
 		return outline{}, 0, false
 	}
 	o.body = body
-	if c.i = skipSpace(body, c.i+1); c.i < len(body) && body[c.i] == '}' {
-		return o, c.i + 1, true
+	if c.At = rawjson.SkipSpace(body, c.At+1); c.At < len(body) && body[c.At] == '}' {
+		return o, c.At + 1, true
 	}
 	for {
 		v, ok := c.member(d, m)
@@ -42,40 +48,32 @@ func outlineOf(d transcript.Dialect, body []byte, m *Memory) (o outline, end int
 			return outline{}, 0, false
 		}
 		o.members = append(o.members, v)
-		if more, ok := c.separator('}'); !more {
-			return o, c.i, ok
+		if more, ok := c.Separator('}'); !more {
+			return o, c.At, ok
 		}
 	}
 }
 
-func (c *check) member(d transcript.Dialect, m *Memory) (v member, ok bool) {
-	key := c.i
-	if !c.name() {
+func (c *indexer) member(d transcript.Dialect, m *Memory) (v member, ok bool) {
+	if v.name, ok = c.Name(); !ok {
 		return v, false
 	}
-	v.name = nameOf(c.b[key:c.named])
-	start := c.i
-	switch large := isLarge(v.name) && start < len(c.b); {
-	case large && c.b[start] == '"':
+	start := c.At
+	switch large := isLarge(v.name) && start < len(c.Text); {
+	case large && c.Text[start] == '"':
 		ok = c.text(&v, m.trail(series{d, string(v.name), true}))
-	case large && c.b[start] == '[':
+	case large && c.Text[start] == '[':
 		ok = c.elements(&v, m.trail(series{d, string(v.name), false}))
 	default:
-		ok = c.inner(1)
+		ok = c.ReadValue(1)
 	}
-	v.value = c.b[start:c.i:c.i]
+	v.value = c.Text[start:c.At:c.At]
 	return v, ok
 }
 
-// inner reads a value that lies in so many containers.
-func (c *check) inner(under int) bool {
-	c.under, c.stack = under, c.stack[:0]
-	return c.value()
-}
-
-func (c *check) elements(v *member, t *trail) bool {
-	if c.i = skipSpace(c.b, c.i+1); c.i < len(c.b) && c.b[c.i] == ']' {
-		c.i++
+func (c *indexer) elements(v *member, t *trail) bool {
+	if c.At = rawjson.SkipSpace(c.Text, c.At+1); c.At < len(c.Text) && c.Text[c.At] == ']' {
+		c.At++
 		return true
 	}
 	v.list = make([]element, 0, t.length())
@@ -86,18 +84,18 @@ func (c *check) elements(v *member, t *trail) bool {
 		if !c.element(v, t) {
 			return false
 		}
-		if more, ok := c.separator(']'); !more {
+		if more, ok := c.Separator(']'); !more {
 			return ok
 		}
 	}
 }
 
 // text reads a text that stands in the place of a list, or passes over it.
-func (c *check) text(v *member, t *trail) bool {
-	e := element{start: c.i, items: 1}
-	if n := t.expectOne(c.b[c.i:], &e); n > 0 {
-		c.i += n
-		e.end = c.i
+func (c *indexer) text(v *member, t *trail) bool {
+	e := element{start: c.At, items: 1}
+	if n := t.expectOne(c.Text[c.At:], &e); n > 0 {
+		c.At += n
+		e.end = c.At
 		v.list = append(v.list, e)
 		return true
 	}
@@ -106,54 +104,37 @@ func (c *check) text(v *member, t *trail) bool {
 
 // passOver passes over the elements whose bytes are remembered. more says that
 // another one comes behind them.
-func (c *check) passOver(v *member, t *trail) (more, ok bool) {
+func (c *indexer) passOver(v *member, t *trail) (more, ok bool) {
 	if t == nil {
 		return true, true
 	}
 	t.memory.mu.Lock()
 	defer t.memory.mu.Unlock()
 	for {
-		e := element{start: c.i, items: 1}
-		n := t.expect(c.b[c.i:], &e)
+		e := element{start: c.At, items: 1}
+		n := t.expect(c.Text[c.At:], &e)
 		if n == 0 {
 			return true, true
 		}
-		c.i += n
-		e.end = c.i
+		c.At += n
+		e.end = c.At
 		v.list = append(v.list, e)
-		if more, ok := c.separator(']'); !more {
+		if more, ok := c.Separator(']'); !more {
 			return false, ok
 		}
 	}
 }
 
 // element reads one value.
-func (c *check) element(v *member, t *trail) bool {
-	e := element{start: c.i, items: 1}
-	if !c.inner(2) {
+func (c *indexer) element(v *member, t *trail) bool {
+	e := element{start: c.At, items: 1}
+	if !c.ReadValue(2) {
 		return false
 	}
-	t.find(c.b[e.start:c.i], &e)
-	e.end = c.i
+	t.find(c.Text[e.start:c.At], &e)
+	e.end = c.At
 	v.list = append(v.list, e)
 	return true
-}
-
-// separator reads what follows a value in a container: more follows, or it
-// ends with that bracket.
-func (c *check) separator(closing byte) (more, ok bool) {
-	if c.i = skipSpace(c.b, c.i); c.i >= len(c.b) {
-		return false, false
-	}
-	switch c.b[c.i] {
-	case ',':
-		c.i = skipSpace(c.b, c.i+1)
-		return true, true
-	case closing:
-		c.i++
-		return false, true
-	}
-	return false, false
 }
 
 // find gives the last member of that name, nil if there is none.
@@ -191,7 +172,7 @@ func (o *outline) cuts() (ends []int, marks []Mark) {
 		return len(ends) < maxSegments
 	}
 	for i := range o.members {
-		if list := o.members[i].list; isArray(o.members[i].value) && !cutList(list, cut) {
+		if list := o.members[i].list; rawjson.IsArray(o.members[i].value) && !cutList(list, cut) {
 			break
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -26,7 +27,7 @@ func Recognise(w *Wire) transcript.Dialect {
 		return transcript.Messages
 	case post && ends("messages", "count_tokens"), post && ends("messages", "batches"):
 		return transcript.Unknown
-	case get(req, "anthropic_version") != nil && get(req, "messages") != nil:
+	case rawjson.Get(req, "anthropic_version") != nil && rawjson.Get(req, "messages") != nil:
 		return transcript.Messages // Vertex's :rawPredict, Bedrock's invoke
 	}
 	return answer(w)
@@ -41,11 +42,11 @@ func retrieves(w *Wire, p []string) bool {
 // mayBe tells whether a request body could be what its path says: it has one
 // of the members, or it cannot be read (tests and gateways leave it out).
 func mayBe(body []byte, members ...string) bool {
-	if !isObject(body) {
+	if !rawjson.IsObject(body) {
 		return true
 	}
-	for c := walk(body); c.begin(); c.finish() {
-		if slices.Contains(members, string(c.key())) { // its value need not be read
+	for c := rawjson.Walk(body); c.Begin(); c.Finish() {
+		if slices.Contains(members, string(c.Key())) { // its value need not be read
 			return true
 		}
 	}
@@ -65,7 +66,7 @@ func answer(w *Wire) transcript.Dialect {
 	found := transcript.Unknown
 	var sse SSE
 	take := func(e Event) {
-		if data := bytes.TrimSpace(e.Data); found == transcript.Unknown && isObject(data) {
+		if data := bytes.TrimSpace(e.Data); found == transcript.Unknown && rawjson.IsObject(data) {
 			found = answerEvent(data)
 		}
 	}
@@ -75,7 +76,7 @@ func answer(w *Wire) transcript.Dialect {
 }
 
 func answerObject(v []byte) transcript.Dialect {
-	switch object := str(get(v, "object")); {
+	switch object := rawjson.String(rawjson.Get(v, "object")); {
 	case object == "chat.completion":
 		return transcript.Chat
 	case object == "response" || object == "response.compaction":
@@ -84,24 +85,24 @@ func answerObject(v []byte) transcript.Dialect {
 		return transcript.Unknown
 	}
 	switch {
-	case str(get(v, "type")) == "message" && isArray(get(v, "content")) && get(v, "stop_reason") != nil:
+	case rawjson.String(rawjson.Get(v, "type")) == "message" && rawjson.IsArray(rawjson.Get(v, "content")) && rawjson.Get(v, "stop_reason") != nil:
 		return transcript.Messages
-	case isObject(get(firstOf(get(v, "choices")), "message")):
+	case rawjson.IsObject(rawjson.Get(firstOf(rawjson.Get(v, "choices")), "message")):
 		return transcript.Chat
 	}
 	return transcript.Unknown
 }
 
 func answerEvent(v []byte) transcript.Dialect {
-	switch kind := str(get(v, "type")); {
-	case kind == "message_start" && isObject(get(v, "message")):
+	switch kind := rawjson.String(rawjson.Get(v, "type")); {
+	case kind == "message_start" && rawjson.IsObject(rawjson.Get(v, "message")):
 		return transcript.Messages
-	case strings.HasPrefix(kind, "response.") && isObject(get(v, "response")):
-		if str(get(v, "response", "object")) == "realtime.response" {
+	case strings.HasPrefix(kind, "response.") && rawjson.IsObject(rawjson.Get(v, "response")):
+		if rawjson.String(rawjson.Get(v, "response", "object")) == "realtime.response" {
 			return transcript.Unknown
 		}
 		return transcript.Responses
-	case str(get(v, "object")) == "chat.completion.chunk", isObject(get(firstOf(get(v, "choices")), "delta")):
+	case rawjson.String(rawjson.Get(v, "object")) == "chat.completion.chunk", rawjson.IsObject(rawjson.Get(firstOf(rawjson.Get(v, "choices")), "delta")):
 		return transcript.Chat
 	}
 	return transcript.Unknown

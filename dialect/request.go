@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -60,7 +61,7 @@ func (r *reader) request(read api) {
 	}
 	o, end, ok := outlineOf(r.turn.Dialect, body, r.memory)
 	if ok {
-		if skipSpace(body, end) < len(body) {
+		if rawjson.SkipSpace(body, end) < len(body) {
 			r.behind(len(body)-end, "request")
 		}
 	} else {
@@ -94,7 +95,7 @@ func (r *reader) common(o *outline) {
 	for _, m := range o.members {
 		switch string(m.name) {
 		case "model":
-			r.turn.Model = str(m.value)
+			r.turn.Model = rawjson.String(m.value)
 		case "stream": // until there is an answer that shows it
 			if len(r.wire.Response) == 0 {
 				r.turn.Stream = string(m.value) == "true"
@@ -110,7 +111,7 @@ func (r *reader) each(o *outline, name string, element, text func(v []byte, at s
 	if m == nil {
 		return
 	}
-	s, read := series{r.turn.Dialect, name, isString(m.value)}, element
+	s, read := series{r.turn.Dialect, name, rawjson.IsString(m.value)}, element
 	if s.text {
 		read = text
 	}

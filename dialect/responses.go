@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -15,7 +16,7 @@ func (a responsesAPI) stream() assembler { return &responsesStream{reader: a.rea
 
 func (a responsesAPI) request(o *outline) {
 	a.common(o)
-	a.turn.PreviousID = str(o.value("previous_response_id"))
+	a.turn.PreviousID = rawjson.String(o.value("previous_response_id"))
 	if id := conversationID(o.value("conversation")); id != "" {
 		a.turn.Conversation = id
 	}
@@ -26,10 +27,10 @@ func (a responsesAPI) request(o *outline) {
 
 // conversationID reads a conversation: its id, or an object that has one.
 func conversationID(v []byte) string {
-	if isObject(v) {
-		v = get(v, "id")
+	if rawjson.IsObject(v) {
+		v = rawjson.Get(v, "id")
 	}
-	return str(v)
+	return rawjson.String(v)
 }
 
 // tool is a definition; a hosted tool has its type for a name, an MCP server
@@ -38,7 +39,7 @@ func (a responsesAPI) tool(v []byte, at string) {
 	name := ""
 	for _, member := range [...]string{"name", "server_label", "type"} {
 		if name == "" {
-			name = str(get(v, member))
+			name = rawjson.String(rawjson.Get(v, member))
 		}
 	}
 	a.in(transcript.Item{Kind: transcript.ToolDefinition, Name: name, Raw: v, At: at})
@@ -57,7 +58,7 @@ func (a responsesAPI) item(role string) func(v []byte, at string) {
 // text reads a string in the place of a list: one message of that role.
 func (a responsesAPI) text(role string) func(v []byte, at string) {
 	return func(v []byte, at string) {
-		it := textItem(role, unquote(v))
+		it := textItem(role, rawjson.Unquote(v))
 		it.Raw, it.At = v, at
 		a.in(it)
 	}
@@ -101,34 +102,34 @@ func clientOutput(kind string) bool {
 // responsesItem reads one input or output item. visible is its text without
 // refusals if it is a message.
 func responsesItem(v []byte, role string) (it transcript.Item, visible string) {
-	kind := str(get(v, "type"))
-	it = transcript.Item{Raw: v, ItemID: str(get(v, "id"))}
-	if r := str(get(v, "role")); r != "" {
+	kind := rawjson.String(rawjson.Get(v, "type"))
+	it = transcript.Item{Raw: v, ItemID: rawjson.String(rawjson.Get(v, "id"))}
+	if r := rawjson.String(rawjson.Get(v, "role")); r != "" {
 		role = r
 	}
 	switch {
-	case isString(v):
-		it.Kind, it.Role, it.Text = transcript.MessageItem, role, unquote(v)
-	case kind == "message", kind == "" && has(get(v, "content")):
+	case rawjson.IsString(v):
+		it.Kind, it.Role, it.Text = transcript.MessageItem, role, rawjson.Unquote(v)
+	case kind == "message", kind == "" && rawjson.Present(rawjson.Get(v, "content")):
 		visible = responsesMessage(&it, v, role)
 	case kind == "reasoning":
 		it.Kind, it.Role = transcript.Reasoning, "assistant"
-		it.Text = joinText(get(v, "summary")) + joinText(get(v, "content"))
+		it.Text = joinText(rawjson.Get(v, "summary")) + joinText(rawjson.Get(v, "content"))
 	case kind == "compaction", kind == "compaction_summary":
 		it.Kind = transcript.Compaction
 	case strings.HasSuffix(kind, "_output"):
-		it.Kind, it.CallID = transcript.ToolResult, str(get(v, "call_id"))
+		it.Kind, it.CallID = transcript.ToolResult, rawjson.String(rawjson.Get(v, "call_id"))
 		it.ServerSide = !clientOutput(kind) && (kind != "tool_search_output" || !byClient(v))
 		responsesOutput(&it, v)
 	case strings.HasSuffix(kind, "_call"), kind == "program":
 		responsesCall(&it, v, kind)
 	case kind == "mcp_list_tools", kind == "additional_tools":
-		it.Kind, it.Name = transcript.ToolDefinition, str(get(v, "server_label"))
+		it.Kind, it.Name = transcript.ToolDefinition, rawjson.String(rawjson.Get(v, "server_label"))
 		if it.ServerSide = kind == "mcp_list_tools"; it.Name == "" {
 			it.Name = kind
 		}
 	default: // item_reference, mcp_approval_request, agent_message …
-		it.Kind, it.Role, it.Name = transcript.Other, str(get(v, "role")), str(get(v, "name"))
+		it.Kind, it.Role, it.Name = transcript.Other, rawjson.String(rawjson.Get(v, "role")), rawjson.String(rawjson.Get(v, "name"))
 		if kind == "item_reference" || kind == "" && it.ItemID != "" { // whose type is optional
 			it.Name = transcript.Reference
 		}
@@ -136,28 +137,28 @@ func responsesItem(v []byte, role string) (it transcript.Item, visible string) {
 	return it, visible
 }
 
-func byClient(v []byte) bool { return str(get(v, "execution")) == "client" }
+func byClient(v []byte) bool { return rawjson.String(rawjson.Get(v, "execution")) == "client" }
 
 func responsesMessage(it *transcript.Item, v []byte, role string) (visible string) {
 	it.Kind, it.Role = transcript.MessageItem, role
 	if role == "system" || role == "developer" {
 		it.Kind = transcript.System
 	}
-	content := get(v, "content")
-	if isString(content) {
-		it.Text = unquote(content)
+	content := rawjson.Get(v, "content")
+	if rawjson.IsString(content) {
+		it.Text = rawjson.Unquote(content)
 		return it.Text
 	}
 	var all, seen strings.Builder
-	for e := walk(content); !e.object && e.next(); {
-		p := e.value()
-		switch kind := str(get(p, "type")); kind {
+	for e := rawjson.Walk(content); !e.Object && e.Next(); {
+		p := e.Value()
+		switch kind := rawjson.String(rawjson.Get(p, "type")); kind {
 		case "output_text", "input_text", "text":
-			text := str(get(p, "text"))
+			text := rawjson.String(rawjson.Get(p, "text"))
 			all.WriteString(text)
 			seen.WriteString(text)
 		case "refusal":
-			all.WriteString(str(get(p, "refusal")))
+			all.WriteString(rawjson.String(rawjson.Get(p, "refusal")))
 		default:
 			it.Parts = append(it.Parts, transcript.HashJSON(p))
 		}
@@ -168,8 +169,8 @@ func responsesMessage(it *transcript.Item, v []byte, role string) (visible strin
 
 func joinText(v []byte) string {
 	var text strings.Builder
-	for e := walk(v); !e.object && e.next(); {
-		text.WriteString(str(get(e.value(), "text")))
+	for e := rawjson.Walk(v); !e.Object && e.Next(); {
+		text.WriteString(rawjson.String(rawjson.Get(e.Value(), "text")))
 	}
 	return text.String()
 }
@@ -178,25 +179,25 @@ func responsesCall(it *transcript.Item, v []byte, kind string) {
 	member, client := callArguments(kind)
 	it.Kind, it.Role = transcript.ToolCall, "assistant"
 	it.ServerSide = !client && (kind != "tool_search_call" || !byClient(v))
-	it.CallID, it.Name = str(get(v, "call_id")), str(get(v, "name"))
+	it.CallID, it.Name = rawjson.String(rawjson.Get(v, "call_id")), rawjson.String(rawjson.Get(v, "name"))
 	if it.Name == "" {
 		it.Name = strings.TrimSuffix(kind, "_call")
 	}
-	arguments := get(v, member)
-	if member == "action" && !has(arguments) { // computer calls of several actions
-		arguments = get(v, "actions")
+	arguments := rawjson.Get(v, member)
+	if member == "action" && !rawjson.Present(arguments) { // computer calls of several actions
+		arguments = rawjson.Get(v, "actions")
 	}
 	if member == "input" || member == "code" || member == "prompt" {
-		it.ArgumentsRaw = words(arguments) // free text
+		it.ArgumentsRaw = rawjson.Scalar(arguments) // free text
 		return
 	}
 	setArguments(it, arguments)
 }
 
 func responsesOutput(it *transcript.Item, v []byte) {
-	it.Name = str(get(v, "name"))
+	it.Name = rawjson.String(rawjson.Get(v, "name"))
 	for _, member := range [...]string{"output", "result", "tools"} {
-		if value := get(v, member); has(value) {
+		if value := rawjson.Get(v, member); rawjson.Present(value) {
 			readResult(it, value)
 			return
 		}
@@ -207,30 +208,30 @@ func (a responsesAPI) response(object []byte) {
 	t := a.turn
 	a.readError(object)
 	reason := ""
-	for c := walk(object); c.object && c.next(); {
-		switch v := c.value(); string(c.key()) {
+	for c := rawjson.Walk(object); c.Object && c.Next(); {
+		switch v := c.Value(); string(c.Key()) {
 		case "id":
-			t.ResponseID = str(v)
+			t.ResponseID = rawjson.String(v)
 		case "model":
-			t.ResponseModel = str(v)
+			t.ResponseModel = rawjson.String(v)
 		case "status":
-			t.FinishReason = str(v)
+			t.FinishReason = rawjson.String(v)
 		case "previous_response_id": // of a retrieved response, whose request has none
 			if t.PreviousID == "" {
-				t.PreviousID = str(v)
+				t.PreviousID = rawjson.String(v)
 			}
 		case "conversation":
 			if t.Conversation == "" {
 				t.Conversation = conversationID(v)
 			}
 		case "object":
-			t.Replaces = str(v) == "response.compaction"
+			t.Replaces = rawjson.String(v) == "response.compaction"
 		case "incomplete_details":
-			reason = str(get(v, "reason"))
+			reason = rawjson.String(rawjson.Get(v, "reason"))
 		case "output":
 			a.output(v)
 		case "usage":
-			if isObject(v) {
+			if rawjson.IsObject(v) {
 				t.UsageRaw, t.Usage = v, responsesUsage(v)
 			}
 		}
@@ -243,8 +244,8 @@ func (a responsesAPI) response(object []byte) {
 func (a responsesAPI) output(v []byte) {
 	var text strings.Builder
 	n := 0
-	for e := walk(v); !e.object && e.next(); n++ {
-		it, visible := responsesItem(e.value(), "assistant")
+	for e := rawjson.Walk(v); !e.Object && e.Next(); n++ {
+		it, visible := responsesItem(e.Value(), "assistant")
 		it.At = "/output/" + strconv.Itoa(n)
 		text.WriteString(visible)
 		a.out(it)
@@ -254,12 +255,12 @@ func (a responsesAPI) output(v []byte) {
 
 func responsesUsage(v []byte) *transcript.Usage {
 	u := transcript.Usage{
-		InputTotal: num(get(v, "input_tokens")),
-		CacheRead:  num(get(v, "input_tokens_details", "cached_tokens")),
-		CacheWrite: num(get(v, "input_tokens_details", "cache_write_tokens")),
-		Output:     num(get(v, "output_tokens")),
-		Reasoning:  num(get(v, "output_tokens_details", "reasoning_tokens")),
-		Total:      num(get(v, "total_tokens")),
+		InputTotal: rawjson.Count(rawjson.Get(v, "input_tokens")),
+		CacheRead:  rawjson.Count(rawjson.Get(v, "input_tokens_details", "cached_tokens")),
+		CacheWrite: rawjson.Count(rawjson.Get(v, "input_tokens_details", "cache_write_tokens")),
+		Output:     rawjson.Count(rawjson.Get(v, "output_tokens")),
+		Reasoning:  rawjson.Count(rawjson.Get(v, "output_tokens_details", "reasoning_tokens")),
+		Total:      rawjson.Count(rawjson.Get(v, "total_tokens")),
 	}
 	u.InputUncached = max(0, u.InputTotal-u.CacheRead-u.CacheWrite)
 	if u.Total == 0 {

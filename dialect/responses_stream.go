@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/retake-debugger/retake/rawjson"
 	"maps"
 	"slices"
 	"strings"
@@ -28,38 +29,38 @@ type responsesStreamItem struct {
 	// what deltas say, by part and member
 	content   responsesParts
 	summary   responsesParts
-	arguments joined // of calls: arguments, input, code
-	member    string // which of these
+	arguments rawjson.Fragments // of calls: arguments, input, code
+	member    string            // which of these
 }
 
 func (s *responsesStream) event(name string, data []byte) (content bool) {
 	if data[0] == '[' { // OpenRouter ends its streams with [DONE]
 		return false
 	}
-	kind := str(get(data, "type"))
+	kind := rawjson.String(rawjson.Get(data, "type"))
 	if kind == "" {
 		kind = name
 	}
-	if response := get(data, "response"); isObject(response) {
+	if response := rawjson.Get(data, "response"); rawjson.IsObject(response) {
 		s.base = response
 		switch kind {
 		case "response.completed", "response.incomplete", "response.failed", "response.done", "response.cancelled":
 			s.ended = true
-			if e := get(response, "error"); isObject(e) {
+			if e := rawjson.Get(response, "error"); rawjson.IsObject(e) {
 				s.fail(errorObject(e))
 			}
-			return len(s.items) == 0 && !isEmpty(get(response, "output"))
+			return len(s.items) == 0 && !rawjson.IsEmpty(rawjson.Get(response, "output"))
 		}
 		return false
 	}
 	switch {
 	case kind == "response.output_item.added":
 		it := s.item(data)
-		it.added = get(data, "item")
-		t := str(get(it.added, "type"))
+		it.added = rawjson.Get(data, "item")
+		t := rawjson.String(rawjson.Get(it.added, "type"))
 		return t != "message" && t != "reasoning"
 	case kind == "response.output_item.done":
-		s.item(data).done = get(data, "item")
+		s.item(data).done = rawjson.Get(data, "item")
 		return true
 	case strings.HasPrefix(kind, "response."):
 		return s.delta(kind, data)
@@ -75,13 +76,13 @@ func (s *responsesStream) event(name string, data []byte) (content bool) {
 
 // item finds the item that an event speaks of.
 func (s *responsesStream) item(data []byte) *responsesStreamItem {
-	id := str(get(data, "item_id"))
+	id := rawjson.String(rawjson.Get(data, "item_id"))
 	if id == "" {
-		id = str(get(data, "item", "id"))
+		id = rawjson.String(rawjson.Get(data, "item", "id"))
 	}
 	index := s.last
-	if v := get(data, "output_index"); has(v) {
-		index = num(v)
+	if v := rawjson.Get(data, "output_index"); rawjson.Present(v) {
+		index = rawjson.Count(v)
 	} else if id != "" {
 		known, ok := s.ids[id]
 		if index = known; !ok {
@@ -107,20 +108,20 @@ func (s *responsesStream) item(data []byte) *responsesStreamItem {
 // progress (in_progress, searching …) change nothing. The real name of the
 // tool call event is response.function_call_arguments.delta.
 func (s *responsesStream) delta(kind string, data []byte) (content bool) {
-	text := get(data, "delta")
+	text := rawjson.Get(data, "delta")
 	switch kind {
 	case "response.content_part.added", "response.content_part.done":
-		s.item(data).content.set(get(data, "content_index"), get(data, "part"))
+		s.item(data).content.set(rawjson.Get(data, "content_index"), rawjson.Get(data, "part"))
 	case "response.reasoning_summary_part.added", "response.reasoning_summary_part.done":
-		s.item(data).summary.set(get(data, "summary_index"), get(data, "part"))
+		s.item(data).summary.set(rawjson.Get(data, "summary_index"), rawjson.Get(data, "part"))
 	case "response.output_text.delta":
-		s.item(data).content.add(get(data, "content_index"), "output_text", "text", text)
+		s.item(data).content.add(rawjson.Get(data, "content_index"), "output_text", "text", text)
 	case "response.refusal.delta":
-		s.item(data).content.add(get(data, "content_index"), "refusal", "refusal", text)
+		s.item(data).content.add(rawjson.Get(data, "content_index"), "refusal", "refusal", text)
 	case "response.reasoning_text.delta":
-		s.item(data).content.add(get(data, "content_index"), "reasoning_text", "text", text)
+		s.item(data).content.add(rawjson.Get(data, "content_index"), "reasoning_text", "text", text)
 	case "response.reasoning_summary_text.delta":
-		s.item(data).summary.add(get(data, "summary_index"), "summary_text", "text", text)
+		s.item(data).summary.add(rawjson.Get(data, "summary_index"), "summary_text", "text", text)
 	case "response.function_call_arguments.delta", "response.mcp_call_arguments.delta":
 		s.item(data).addArguments("arguments", text)
 	case "response.custom_tool_call_input.delta":
@@ -128,12 +129,12 @@ func (s *responsesStream) delta(kind string, data []byte) (content bool) {
 	case "response.code_interpreter_call_code.delta":
 		s.item(data).addArguments("code", text)
 	}
-	return strings.HasSuffix(kind, ".delta") && !isEmpty(text)
+	return strings.HasSuffix(kind, ".delta") && !rawjson.IsEmpty(text)
 }
 
 func (it *responsesStreamItem) addArguments(member string, v []byte) {
 	it.member = member
-	it.arguments.add(v)
+	it.arguments.Add(v)
 }
 
 // responsesParts are the parts of an item, in the order of their indexes.
@@ -141,7 +142,7 @@ type responsesParts map[int64]*responsesPart
 
 type responsesPart struct {
 	whole []byte // as content_part.added or .done has it
-	text  joined
+	text  rawjson.Fragments
 	kind  string // of what the deltas add
 	name  string
 }
@@ -150,16 +151,16 @@ func (p *responsesParts) at(index []byte) *responsesPart {
 	if *p == nil {
 		*p = responsesParts{}
 	}
-	part := (*p)[num(index)]
+	part := (*p)[rawjson.Count(index)]
 	if part == nil {
 		part = &responsesPart{}
-		(*p)[num(index)] = part
+		(*p)[rawjson.Count(index)] = part
 	}
 	return part
 }
 
 func (p *responsesParts) set(index, part []byte) {
-	if isObject(part) {
+	if rawjson.IsObject(part) {
 		p.at(index).whole = part
 	}
 }
@@ -167,57 +168,57 @@ func (p *responsesParts) set(index, part []byte) {
 func (p *responsesParts) add(index []byte, kind, name string, text []byte) {
 	part := p.at(index)
 	part.kind, part.name = kind, name
-	part.text.add(text)
+	part.text.Add(text)
 }
 
 func (p responsesParts) json() []byte {
 	var out [][]byte
 	for _, i := range slices.Sorted(maps.Keys(p)) {
-		var f fields
+		var f rawjson.Object
 		part := p[i]
-		if f.overlay(part.whole); part.whole == nil {
-			f.set("type", quote(part.kind))
+		if f.Overlay(part.whole); part.whole == nil {
+			f.Set("type", rawjson.Quote(part.kind))
 		}
-		if part.text.seen {
-			f.set(part.name, part.text.json())
+		if part.text.Seen {
+			f.Set(part.name, part.text.Bytes())
 		}
-		out = append(out, f.json())
+		out = append(out, f.Bytes())
 	}
-	return list(out)
+	return rawjson.Array(out)
 }
 
 // json gives the item as far as it is known; nil if nothing of it came.
 func (it *responsesStreamItem) json() []byte {
-	if isObject(it.done) {
+	if rawjson.IsObject(it.done) {
 		return it.done
 	}
-	var f fields
-	f.overlay(it.added)
-	if len(f.names) == 0 {
+	var f rawjson.Object
+	f.Overlay(it.added)
+	if f.Len() == 0 {
 		kind := "message"
 		switch {
-		case it.arguments.seen:
+		case it.arguments.Seen:
 			kind = map[string]string{"arguments": "function_call", "input": "custom_tool_call", "code": "code_interpreter_call"}[it.member]
 		case it.summary != nil, it.content.hold("reasoning_text"):
 			kind = "reasoning"
 		case it.content == nil:
 			return nil
 		}
-		f.set("type", quote(kind))
+		f.Set("type", rawjson.Quote(kind))
 		if kind == "message" {
-			f.set("role", []byte(`"assistant"`))
+			f.Set("role", []byte(`"assistant"`))
 		}
 	}
 	if it.content != nil {
-		f.set("content", it.content.json())
+		f.Set("content", it.content.json())
 	}
 	if it.summary != nil {
-		f.set("summary", it.summary.json())
+		f.Set("summary", it.summary.json())
 	}
-	if it.arguments.seen {
-		f.set(it.member, it.arguments.json())
+	if it.arguments.Seen {
+		f.Set(it.member, it.arguments.Bytes())
 	}
-	return f.json()
+	return f.Bytes()
 }
 
 func (p responsesParts) hold(kind string) bool {
@@ -233,7 +234,7 @@ func (s *responsesStream) object() (object []byte, complete bool) {
 	if s.base == nil && len(s.items) == 0 {
 		return nil, s.ended
 	}
-	if n := len(elements(get(s.base, "output"))); s.ended && n > 0 || len(s.items) == 0 {
+	if n := len(rawjson.Elements(rawjson.Get(s.base, "output"))); s.ended && n > 0 || len(s.items) == 0 {
 		if s.ended && n < len(s.items) {
 			s.warn("the end event holds %d of %d items", n, len(s.items))
 		}
@@ -245,8 +246,8 @@ func (s *responsesStream) object() (object []byte, complete bool) {
 			output = append(output, v)
 		}
 	}
-	var f fields
-	f.overlay(s.base)
-	f.set("output", list(output))
-	return f.json(), s.ended
+	var f rawjson.Object
+	f.Overlay(s.base)
+	f.Set("output", rawjson.Array(output))
+	return f.Bytes(), s.ended
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -53,35 +54,34 @@ func FindResult(d transcript.Dialect, body []byte, callID string) (*transcript.I
 // its item. A value that is one text part keeps its part around the new text;
 // any other list or object gives way to a string.
 func SetResultAt(d transcript.Dialect, body []byte, at, text string) ([]byte, error) {
-	path, err := tokens(at)
+	if !rawjson.Valid(body) {
+		return nil, errors.New("set result: the body is not JSON")
+	}
+	item, err := rawjson.Locate(body, at)
+	if errors.Is(err, rawjson.ErrNoValue) {
+		err = ErrNoResult
+	}
 	if err != nil {
 		return nil, fmt.Errorf("set result at %s: %w", at, err)
 	}
-	if !valid(body) {
-		return nil, errors.New("set result: the body is not JSON")
-	}
-	item, err := locate(body, path)
-	if err != nil {
-		return nil, fmt.Errorf("set result at %s: %w", at, ErrNoResult)
-	}
-	member := resultMember(d, body[item.start:item.end])
+	member := resultMember(d, body[item.Start:item.End])
 	if member == "" {
 		return nil, fmt.Errorf("set result at %s: %w", at, ErrNoResult)
 	}
-	value := quote(text)
-	old, ok := step(body, item, member)
+	value := rawjson.Quote(text)
+	old, ok := rawjson.Child(body, item, member)
 	if !ok { // a result of messages need not have a content
-		return insert(body, at+"/"+member, value)
+		return rawjson.Apply(body, rawjson.Edit{Op: rawjson.Insert, At: at + "/" + member, Value: value})
 	}
 	var now transcript.Item
-	readResult(&now, body[old.start:old.end])
-	if now.Text == text && len(now.Parts) == 0 && !isEmpty(body[old.start:old.end]) {
+	readResult(&now, body[old.Start:old.End])
+	if now.Text == text && len(now.Parts) == 0 && !rawjson.IsEmpty(body[old.Start:old.End]) {
 		return body, nil
 	}
 	if only, ok := onlyText(body, old); ok {
 		old = only
 	}
-	return splice(body, old.start, old.end, value), nil
+	return rawjson.Splice(body, old.Start, old.End, value), nil
 }
 
 // ErrNoErrorMark says that the API has no member that says that a tool failed.
@@ -97,24 +97,24 @@ func SetErrorAt(d transcript.Dialect, body []byte, at string, failed bool) ([]by
 		}
 		return nil, fmt.Errorf("set error at %s: %w", at, ErrNoErrorMark)
 	}
-	now, err := Value(body, at+"/is_error")
+	now, err := rawjson.Value(body, at+"/is_error")
 	switch {
-	case err == nil && string(now) == strconv.FormatBool(failed), errors.Is(err, ErrNoValue) && !failed:
+	case err == nil && string(now) == strconv.FormatBool(failed), errors.Is(err, rawjson.ErrNoValue) && !failed:
 		return body, nil
 	}
-	return Apply(body, Edit{Op: Set, At: at + "/is_error", Value: strconv.AppendBool(nil, failed)})
+	return rawjson.Apply(body, rawjson.Edit{Op: rawjson.Set, At: at + "/is_error", Value: strconv.AppendBool(nil, failed)})
 }
 
 // onlyText finds the text of a list that holds one text part and nothing else.
-func onlyText(body []byte, at place) (place, bool) {
-	parts := elements(body[at.start:at.end])
-	if len(parts) != 1 || !isString(get(parts[0], "text")) {
+func onlyText(body []byte, at rawjson.Span) (rawjson.Span, bool) {
+	parts := rawjson.Elements(body[at.Start:at.End])
+	if len(parts) != 1 || !rawjson.IsString(rawjson.Get(parts[0], "text")) {
 		return at, false
 	}
-	switch str(get(parts[0], "type")) {
+	switch rawjson.String(rawjson.Get(parts[0], "type")) {
 	case "text", "input_text", "output_text":
-		part, _ := step(body, at, "0")
-		return step(body, part, "text")
+		part, _ := rawjson.Child(body, at, "0")
+		return rawjson.Child(body, part, "text")
 	}
 	return at, false
 }
@@ -122,7 +122,7 @@ func onlyText(body []byte, at place) (place, bool) {
 // resultMember names the member that holds a result's value, "" if v is no
 // tool result.
 func resultMember(d transcript.Dialect, v []byte) string {
-	kind, role := str(get(v, "type")), str(get(v, "role"))
+	kind, role := rawjson.String(rawjson.Get(v, "type")), rawjson.String(rawjson.Get(v, "role"))
 	switch d {
 	case transcript.Chat:
 		if role == "tool" || role == "function" {
@@ -135,7 +135,7 @@ func resultMember(d transcript.Dialect, v []byte) string {
 	case transcript.Responses:
 		if strings.HasSuffix(kind, "_output") {
 			for _, member := range [...]string{"result", "tools"} {
-				if get(v, member) != nil && get(v, "output") == nil {
+				if rawjson.Get(v, member) != nil && rawjson.Get(v, "output") == nil {
 					return member
 				}
 			}

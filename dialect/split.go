@@ -1,6 +1,9 @@
 package dialect
 
-import "github.com/retake-debugger/retake/transcript"
+import (
+	"github.com/retake-debugger/retake/rawjson"
+	"github.com/retake-debugger/retake/transcript"
+)
 
 // maxSegments bounds how many pieces a hostile body is cut into.
 const maxSegments = 1 << 20
@@ -16,7 +19,7 @@ func Split(d transcript.Dialect, body []byte) []int {
 		return nil
 	}
 	var ends []int
-	if i := skipSpace(body, 0); i < len(body) && body[i] == '{' && d != transcript.Unknown {
+	if i := rawjson.SkipSpace(body, 0); i < len(body) && body[i] == '{' && d != transcript.Unknown {
 		ends = splitObject(body, i)
 	}
 	if len(ends) == 0 || ends[len(ends)-1] != len(body) {
@@ -34,26 +37,26 @@ func splitObject(body []byte, i int) []int {
 		return len(ends) < maxSegments
 	}
 	for i++; ; {
-		i = skipSpace(body, i)
+		i = rawjson.SkipSpace(body, i)
 		if i < len(body) && body[i] == ',' {
-			i = skipSpace(body, i+1)
+			i = rawjson.SkipSpace(body, i+1)
 		}
 		if i >= len(body) || body[i] != '"' {
 			return ends
 		}
-		end := skipString(body, i)
+		end := rawjson.SkipString(body, i)
 		if end < 0 {
 			return ends
 		}
-		name := nameOf(body[i:end])
-		if i = skipSpace(body, end); i >= len(body) || body[i] != ':' {
+		name := rawjson.KeyName(body[i:end])
+		if i = rawjson.SkipSpace(body, end); i >= len(body) || body[i] != ':' {
 			return ends
 		}
-		i = skipSpace(body, i+1)
+		i = rawjson.SkipSpace(body, i+1)
 		if i < len(body) && body[i] == '[' && isLarge(name) {
 			i = splitArray(body, i, cut)
 		} else {
-			i = skip(body, i)
+			i = rawjson.Skip(body, i)
 		}
 		if i < 0 {
 			return ends
@@ -74,14 +77,14 @@ func isLarge(name []byte) bool {
 // splitArray cuts at the elements of the array at body[i] and gives the index
 // behind it, -1 if it breaks off.
 func splitArray(body []byte, i int, cut func(int) bool) int {
-	c := walk(body[i:])
-	for first := true; c.next(); first = false {
-		if first && !cut(i+c.start) || !cut(i+c.end) {
+	c := rawjson.Walk(body[i:])
+	for first := true; c.Next(); first = false {
+		if first && !cut(i+c.Start) || !cut(i+c.End) {
 			return -1
 		}
 	}
-	if c.bad {
+	if c.Broken {
 		return -1
 	}
-	return i + c.i
+	return i + c.At
 }

@@ -1,9 +1,11 @@
 package dialect
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -24,23 +26,23 @@ func SetSystem(d transcript.Dialect, body []byte, text string) (out []byte, at, 
 	default:
 		return nil, "", "", fmt.Errorf("set system prompt: unknown dialect %q", d)
 	}
-	if !valid(body) {
+	if !rawjson.Valid(body) {
 		return nil, "", "", fmt.Errorf("set system prompt: the body is not JSON")
 	}
-	root := body[skipSpace(body, 0):]
+	root := body[rawjson.SkipSpace(body, 0):]
 	at = "/" + member
-	if now := get(root, member); member == "" || !has(now) && list != "" {
-		for i, m := range elements(get(root, list)) {
-			if role := str(get(m, "role")); role == "system" || role == "developer" {
+	if now := rawjson.Get(root, member); member == "" || !rawjson.Present(now) && list != "" {
+		for i, m := range rawjson.Elements(rawjson.Get(root, list)) {
+			if role := rawjson.String(rawjson.Get(m, "role")); role == "system" || role == "developer" {
 				at = "/" + list + "/" + strconv.Itoa(i) + "/content"
 				break
 			}
 		}
 	}
-	value := quote(text)
+	value := rawjson.Quote(text)
 	if at == "/" { // chat without one
 		at = "/messages/0"
-		out, err = Apply(body, Edit{Op: Insert, At: at, Value: []byte(`{"role":"system","content":` + string(value) + `}`)})
+		out, err = rawjson.Apply(body, rawjson.Edit{Op: rawjson.Insert, At: at, Value: []byte(`{"role":"system","content":` + string(value) + `}`)})
 	} else {
 		out, was, err = setText(body, at, value)
 	}
@@ -52,22 +54,20 @@ func SetSystem(d transcript.Dialect, body []byte, text string) (out []byte, at, 
 
 // setText puts a text in the place of a text or of parts.
 func setText(body []byte, at string, value []byte) (out []byte, was string, err error) {
-	path, err := tokens(at)
-	if err != nil {
-		return nil, "", err
+	old, err := rawjson.Locate(body, at)
+	if errors.Is(err, rawjson.ErrNoValue) {
+		out, err = rawjson.Apply(body, rawjson.Edit{Op: rawjson.Insert, At: at, Value: value})
 	}
-	old, err := locate(body, path)
-	if err != nil {
-		out, err = insert(body, at, value)
+	if err != nil || out != nil {
 		return out, "", err
 	}
 	var now transcript.Item
-	readResult(&now, body[old.start:old.end])
+	readResult(&now, body[old.Start:old.End])
 	if only, ok := onlyText(body, old); ok {
 		old = only
 	}
-	if isString(body[old.start:old.end]) && str(body[old.start:old.end]) == str(value) {
+	if rawjson.IsString(body[old.Start:old.End]) && rawjson.String(body[old.Start:old.End]) == rawjson.String(value) {
 		return body, now.Text, nil
 	}
-	return splice(body, old.start, old.end, value), now.Text, nil
+	return rawjson.Splice(body, old.Start, old.End, value), now.Text, nil
 }

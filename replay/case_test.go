@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -50,7 +50,7 @@ func TestCase_AnEditedResultLeavesSignedThinkingAsItWas(t *testing.T) {
 	db, e := record(t, &transcript.Capture{Request: body(request)})
 	value, _ := json.Marshal(edit.Value)
 	item := path.Dir(edit.Pointer)
-	id, err := dialect.Value(request, item+"/tool_use_id")
+	id, err := rawjson.Value(request, item+"/tool_use_id")
 	if err != nil {
 		t.Fatal(err)
 	}

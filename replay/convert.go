@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -65,7 +66,7 @@ func (r *Request) ConvertTo(to transcript.Dialect, model string) ([]dialect.Loss
 		if err != nil {
 			return nil, fmt.Errorf("write model: %w", err)
 		}
-		if body, err = dialect.Apply(body, dialect.Edit{Op: dialect.Insert, At: "/model", Value: name}); err != nil {
+		if body, err = rawjson.Apply(body, rawjson.Edit{Op: rawjson.Insert, At: "/model", Value: name}); err != nil {
 			return nil, fmt.Errorf("set model: %w", err)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/ingest"
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
@@ -194,7 +195,7 @@ func onlyUnder(t *testing.T, name string, before, after []byte, at string) {
 	if differ, ok := transcript.DiffJSON(before, after); !ok || len(differ) != 1 || !strings.HasPrefix(differ[0].At, at+"/") {
 		t.Errorf("%s: edit of %s: differs at %v", name, at, differ)
 	}
-	value, err := dialect.Value(before, at)
+	value, err := rawjson.Value(before, at)
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 		return

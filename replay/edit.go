@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -120,23 +121,23 @@ func (a *applying) one(e *transcript.Edit) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("write model: %w", err)
 		}
-		return splice(body, dialect.Set, e, name)
+		return splice(body, rawjson.Set, e, name)
 	case transcript.SetParam:
 		e.At = pointer(e.Text)
-		return splice(body, dialect.Set, e, e.Value)
+		return splice(body, rawjson.Set, e, e.Value)
 	case transcript.SetTools:
 		var tools []json.RawMessage
 		if json.Unmarshal(e.Value, &tools) != nil || tools == nil {
 			return nil, fmt.Errorf("%w: tools are a JSON array", ErrEdit)
 		}
 		e.At = "/tools"
-		return splice(body, dialect.Set, e, e.Value)
+		return splice(body, rawjson.Set, e, e.Value)
 	case transcript.SetValue:
-		return splice(body, dialect.Set, e, e.Value)
+		return splice(body, rawjson.Set, e, e.Value)
 	case transcript.Insert:
-		return splice(body, dialect.Insert, e, e.Value)
+		return splice(body, rawjson.Insert, e, e.Value)
 	case transcript.Drop:
-		return splice(body, dialect.Delete, e, nil)
+		return splice(body, rawjson.Delete, e, nil)
 	case transcript.Patch:
 		return applyPatch(body, e.Value)
 	}
@@ -197,11 +198,11 @@ func (a *applying) setArguments(e *transcript.Edit) ([]byte, error) {
 }
 
 // splice makes one edit at e.At and notes what stood there.
-func splice(body []byte, op dialect.Op, e *transcript.Edit, value []byte) ([]byte, error) {
-	if was, err := dialect.Value(body, e.At); err == nil && op != dialect.Insert {
+func splice(body []byte, op rawjson.Op, e *transcript.Edit, value []byte) ([]byte, error) {
+	if was, err := rawjson.Value(body, e.At); err == nil && op != rawjson.Insert {
 		e.Was = string(was)
 	}
-	out, err := dialect.Apply(body, dialect.Edit{Op: op, At: e.At, Value: value})
+	out, err := rawjson.Apply(body, rawjson.Edit{Op: op, At: e.At, Value: value})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrEdit, err)
 	}

@@ -6,7 +6,7 @@ import (
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 
-	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -37,7 +37,7 @@ func patchOne(body []byte, op jsonpatch.Operation) ([]byte, error) {
 	var value []byte
 	switch kind := op.Kind(); kind {
 	case "remove":
-		return dialect.Apply(body, dialect.Edit{Op: dialect.Delete, At: path})
+		return rawjson.Apply(body, rawjson.Edit{Op: rawjson.Delete, At: path})
 	case "add", "replace", "test":
 		raw, ok := op["value"]
 		if !ok {
@@ -52,7 +52,7 @@ func patchOne(body []byte, op jsonpatch.Operation) ([]byte, error) {
 	case "add":
 		return add(body, path, value)
 	case "replace":
-		return dialect.Apply(body, dialect.Edit{Op: dialect.Replace, At: path, Value: value})
+		return rawjson.Apply(body, rawjson.Edit{Op: rawjson.Replace, At: path, Value: value})
 	case "test":
 		return body, test(body, path, value)
 	case "move", "copy":
@@ -67,15 +67,15 @@ func patchOne(body []byte, op jsonpatch.Operation) ([]byte, error) {
 }
 
 func add(body []byte, path string, value []byte) ([]byte, error) {
-	op := dialect.Insert
+	op := rawjson.Insert
 	if path == "" {
-		op = dialect.Replace
+		op = rawjson.Replace
 	}
-	return dialect.Apply(body, dialect.Edit{Op: op, At: path, Value: value})
+	return rawjson.Apply(body, rawjson.Edit{Op: op, At: path, Value: value})
 }
 
 func test(body []byte, path string, value []byte) error {
-	now, err := dialect.Value(body, path)
+	now, err := rawjson.Value(body, path)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func test(body []byte, path string, value []byte) error {
 }
 
 func moveOrCopy(body []byte, kind, from, path string) ([]byte, error) {
-	value, err := dialect.Value(body, from)
+	value, err := rawjson.Value(body, from)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func moveOrCopy(body []byte, kind, from, path string) ([]byte, error) {
 	if strings.HasPrefix(path, from+"/") {
 		return nil, fmt.Errorf("move %s: not into itself", from)
 	}
-	if body, err = dialect.Apply(body, dialect.Edit{Op: dialect.Delete, At: from}); err != nil {
+	if body, err = rawjson.Apply(body, rawjson.Edit{Op: rawjson.Delete, At: from}); err != nil {
 		return nil, err
 	}
 	return add(body, path, value)

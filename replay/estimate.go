@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"math/big"
 
-	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/pricing"
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -63,7 +63,7 @@ func modelOf(r *Request) string {
 	if err != nil {
 		return ""
 	}
-	value, err := dialect.Value(d.body, "/model")
+	value, err := rawjson.Value(d.body, "/model")
 	var model string
 	if err != nil || json.Unmarshal(value, &model) != nil {
 		return ""

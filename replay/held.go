@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -176,7 +177,7 @@ func (f *filler) changed(e *transcript.Exchange, id string) (int64, error) {
 		if err != nil {
 			return x.N, nil //nolint:nilerr // what it put in is not known
 		}
-		if items, err := dialect.Value(body.body, "/items"); err == nil && string(items) != "null" && string(items) != "[]" {
+		if items, err := rawjson.Value(body.body, "/items"); err == nil && string(items) != "null" && string(items) != "[]" {
 			return x.N, nil
 		}
 	}
@@ -213,12 +214,12 @@ func join(d transcript.Dialect, before []byte, step *heldStep, answer json.RawMe
 	if before, err = dialect.Continue(d, before, answer, nil); err != nil {
 		return nil, missing("the answer before x%d: %v", step.exchange.N, err)
 	}
-	history, err := dialect.Value(before, list(d))
+	history, err := rawjson.Value(before, list(d))
 	if err != nil {
 		return nil, missing("the request before x%d has no %s", step.exchange.N, list(d))
 	}
-	var edits []dialect.Edit
-	own, err := dialect.Value(step.body, list(d))
+	var edits []rawjson.Edit
+	own, err := rawjson.Value(step.body, list(d))
 	var elements []json.RawMessage
 	switch {
 	case err != nil: // it adds nothing
@@ -230,12 +231,12 @@ func join(d transcript.Dialect, before []byte, step *heldStep, answer json.RawMe
 		}
 	}
 	for _, v := range elements {
-		edits = append(edits, dialect.Edit{Op: dialect.Insert, At: "/-", Value: v})
+		edits = append(edits, rawjson.Edit{Op: rawjson.Insert, At: "/-", Value: v})
 	}
-	if history, err = dialect.Apply(history, edits...); err != nil {
+	if history, err = rawjson.Apply(history, edits...); err != nil {
 		return nil, fmt.Errorf("join histories: %w", err)
 	}
-	return dialect.Apply(step.body, dialect.Edit{Op: dialect.Set, At: list(d), Value: history})
+	return rawjson.Apply(step.body, rawjson.Edit{Op: rawjson.Set, At: list(d), Value: history})
 }
 
 // unlean takes out what names the history that the provider holds.
@@ -245,11 +246,11 @@ func unlean(d transcript.Dialect, body []byte) ([]byte, error) {
 		names = []string{"/thread"}
 	}
 	for _, at := range names {
-		if _, err := dialect.Value(body, at); err != nil {
+		if _, err := rawjson.Value(body, at); err != nil {
 			continue
 		}
 		var err error
-		if body, err = dialect.Apply(body, dialect.Edit{Op: dialect.Delete, At: at}); err != nil {
+		if body, err = rawjson.Apply(body, rawjson.Edit{Op: rawjson.Delete, At: at}); err != nil {
 			return nil, fmt.Errorf("take out %s: %w", at, err)
 		}
 	}
@@ -275,7 +276,7 @@ func (f *filler) resolve(e *transcript.Exchange, whole *decoded) ([]byte, bool, 
 	if err := f.find(e, wanted); err != nil {
 		return nil, false, err
 	}
-	var edits []dialect.Edit
+	var edits []rawjson.Edit
 	for i := range items {
 		it := &items[i]
 		if it.Kind != transcript.Other || it.Name != transcript.Reference {
@@ -284,9 +285,9 @@ func (f *filler) resolve(e *transcript.Exchange, whole *decoded) ([]byte, bool, 
 		if wanted[it.ItemID] == nil {
 			return nil, false, missing("the item %s, to which x%d refers, was not recorded", it.ItemID, e.N)
 		}
-		edits = append(edits, dialect.Edit{Op: dialect.Replace, At: it.At, Value: wanted[it.ItemID]})
+		edits = append(edits, rawjson.Edit{Op: rawjson.Replace, At: it.At, Value: wanted[it.ItemID]})
 	}
-	body, err := dialect.Apply(body, edits...)
+	body, err := rawjson.Apply(body, edits...)
 	if err != nil {
 		return nil, false, fmt.Errorf("put in items: %w", err)
 	}

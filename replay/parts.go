@@ -7,6 +7,7 @@ import (
 
 	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/lint"
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -92,7 +93,7 @@ func (p *parts) besideCalls() {
 		if it.Kind != transcript.MessageItem || !calls[it.At] {
 			continue
 		}
-		if content, err := dialect.Value(it.Raw, "/content"); err == nil && string(content) != "null" {
+		if content, err := rawjson.Value(it.Raw, "/content"); err == nil && string(content) != "null" {
 			p.pieces[i].chain = []string{it.At + "/content", it.At}
 		}
 	}

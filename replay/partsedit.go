@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -56,7 +57,7 @@ func (p *parts) drops(c *candidate, kept []bool) []string {
 	}
 	if len(p.tools) > 0 && !slices.Contains(c.tools, true) { // they may not stand there without tools
 		for _, at := range [...]string{"/tool_choice", "/parallel_tool_calls"} {
-			if _, err := dialect.Value(p.body, at); err == nil {
+			if _, err := rawjson.Value(p.body, at); err == nil {
 				gone[at] = true
 			}
 		}
@@ -86,12 +87,12 @@ func chainAt(list string, i int) string { return list + "/" + strconv.Itoa(i) }
 // build makes the edits. Bytes are those that Prepare makes of them, but each list is
 // gone through once.
 func (p *parts) build(edits []transcript.Edit) ([]byte, error) {
-	inside := map[string]map[int][]dialect.Edit{} // by list and element
-	var beside []dialect.Edit
+	inside := map[string]map[int][]rawjson.Edit{} // by list and element
+	var beside []rawjson.Edit
 	for _, e := range edits {
-		one := dialect.Edit{Op: dialect.Set, At: e.At, Value: e.Value}
+		one := rawjson.Edit{Op: rawjson.Set, At: e.At, Value: e.Value}
 		if e.Op == transcript.Drop {
-			one.Op = dialect.Delete
+			one.Op = rawjson.Delete
 		}
 		list, i, ok := dialect.ElementAt(e.At)
 		if !ok {
@@ -100,23 +101,23 @@ func (p *parts) build(edits []transcript.Edit) ([]byte, error) {
 		}
 		one.At = strings.TrimPrefix(e.At, chainAt("/"+list, i))
 		if inside[list] == nil {
-			inside[list] = map[int][]dialect.Edit{}
+			inside[list] = map[int][]rawjson.Edit{}
 		}
 		inside[list][i] = append(inside[list][i], one)
 	}
 	body := p.body
 	for list, elements := range inside {
 		var err error
-		body, err = dialect.Rewrite(body, "/"+list, func(i int, element json.RawMessage) (json.RawMessage, error) {
+		body, err = rawjson.Rewrite(body, "/"+list, func(i int, element json.RawMessage) (json.RawMessage, error) {
 			for _, e := range elements[i] {
-				if e.At == "" && e.Op == dialect.Delete {
+				if e.At == "" && e.Op == rawjson.Delete {
 					return nil, nil
 				}
 			}
 			if len(elements[i]) == 0 {
 				return element, nil
 			}
-			return dialect.Apply(element, elements[i]...)
+			return rawjson.Apply(element, elements[i]...)
 		})
 		if err != nil {
 			return nil, fmt.Errorf("leave out elements of %s: %w", list, err)
@@ -125,5 +126,5 @@ func (p *parts) build(edits []transcript.Edit) ([]byte, error) {
 	if len(beside) == 0 {
 		return body, nil
 	}
-	return dialect.Apply(body, beside...)
+	return rawjson.Apply(body, beside...)
 }

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -44,7 +44,7 @@ func textsIn(raw json.RawMessage) (list []string) {
 		return []string{""}
 	}
 	for _, member := range [...]string{"content", "output", "text"} {
-		v, err := dialect.Value(raw, "/"+member)
+		v, err := rawjson.Value(raw, "/"+member)
 		if err != nil {
 			continue
 		}
@@ -66,7 +66,7 @@ func textsIn(raw json.RawMessage) (list []string) {
 }
 
 func (p *parts) addText(i int, at string) {
-	v, err := dialect.Value(p.pieces[i].item.Raw, at)
+	v, err := rawjson.Value(p.pieces[i].item.Raw, at)
 	var text string
 	if err != nil || json.Unmarshal(v, &text) != nil || len(text) < leastText {
 		return

@@ -1,4 +1,4 @@
-package dialect_test
+package rawjson_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/rawjson"
 )
 
 // Whatever is left out or replaced, the bytes are those that single edits give.
@@ -23,21 +23,21 @@ func TestRewrite_GivesTheBytesOfSingleEdits(t *testing.T) {
 		}
 		n := len(read.A)
 		for choice := range 1 << (2 * n) { // of each element: stays, is replaced, goes
-			var edits []dialect.Edit
+			var edits []rawjson.Edit
 			for i := n - 1; i >= 0; i-- {
 				at := "/a/" + strconv.Itoa(i)
 				switch choice >> (2 * i) & 3 {
 				case 1:
-					edits = append(edits, dialect.Edit{Op: dialect.Replace, At: at, Value: json.RawMessage(`"new"`)})
+					edits = append(edits, rawjson.Edit{Op: rawjson.Replace, At: at, Value: json.RawMessage(`"new"`)})
 				case 2:
-					edits = append(edits, dialect.Edit{Op: dialect.Delete, At: at})
+					edits = append(edits, rawjson.Edit{Op: rawjson.Delete, At: at})
 				}
 			}
-			want, err := dialect.Apply([]byte(body), edits...)
+			want, err := rawjson.Apply([]byte(body), edits...)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := dialect.Rewrite([]byte(body), "/a", func(i int, v json.RawMessage) (json.RawMessage, error) {
+			got, err := rawjson.Rewrite([]byte(body), "/a", func(i int, v json.RawMessage) (json.RawMessage, error) {
 				switch choice >> (2 * i) & 3 {
 				case 1:
 					return json.RawMessage(`"new"`), nil
@@ -56,15 +56,15 @@ func TestRewrite_GivesTheBytesOfSingleEdits(t *testing.T) {
 func TestRewrite_Refuses(t *testing.T) {
 	keep := func(_ int, v json.RawMessage) (json.RawMessage, error) { return v, nil }
 	for _, at := range []string{"/b", "/c", "", "/a/9"} {
-		if _, err := dialect.Rewrite([]byte(`{"a":[1],"b":{}}`), at, keep); !errors.Is(err, dialect.ErrNoValue) {
+		if _, err := rawjson.Rewrite([]byte(`{"a":[1],"b":{}}`), at, keep); !errors.Is(err, rawjson.ErrNoValue) {
 			t.Errorf("%q: %v", at, err)
 		}
 	}
-	if _, err := dialect.Rewrite([]byte(`{"a":[1}`), "/a", keep); err == nil {
+	if _, err := rawjson.Rewrite([]byte(`{"a":[1}`), "/a", keep); err == nil {
 		t.Error("no error for what is no JSON")
 	}
 	broken := fmt.Errorf("broken")
-	if _, err := dialect.Rewrite([]byte(`{"a":[1]}`), "/a", func(int, json.RawMessage) (json.RawMessage, error) { return nil, broken }); !errors.Is(err, broken) {
+	if _, err := rawjson.Rewrite([]byte(`{"a":[1]}`), "/a", func(int, json.RawMessage) (json.RawMessage, error) { return nil, broken }); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 }

@@ -1,4 +1,4 @@
-package dialect
+package rawjson
 
 import (
 	"bytes"
@@ -18,10 +18,10 @@ var jsonSeeds = []string{
 func TestValid_DrawsTheLineOfDepthWhereEncodingJSONDoes(t *testing.T) {
 	for _, n := range []int{10000, 10001, 1 << 20} {
 		b := []byte(strings.Repeat("[", n) + strings.Repeat("]", n))
-		if got, want := valid(b), json.Valid(b); got != want {
+		if got, want := Valid(b), json.Valid(b); got != want {
 			t.Errorf("%d deep: %v, want %v", n, got, want)
 		}
-		if v, _, _ := mend(b); !json.Valid(v) {
+		if v, _, _ := Mend(b); !json.Valid(v) {
 			t.Errorf("%d deep: not mended", n)
 		}
 	}
@@ -32,7 +32,7 @@ func FuzzValid(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if got, want := valid(b), json.Valid(b); got != want {
+		if got, want := Valid(b), json.Valid(b); got != want {
 			t.Fatalf("valid(%q) = %v", b, got)
 		}
 	})
@@ -45,20 +45,20 @@ func FuzzScan(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if end := skip(b, 0); end > len(b) || end == 0 && len(b) > 0 {
+		if end := Skip(b, 0); end > len(b) || end == 0 && len(b) > 0 {
 			t.Fatalf("skip(%q) = %d", b, end)
 		}
-		for c := walk(b); c.next(); {
-			_ = words(c.value())
-			if c.object {
-				_ = c.key()
+		for c := Walk(b); c.Next(); {
+			_ = Scalar(c.Value())
+			if c.Object {
+				_ = c.Key()
 			}
 		}
 		if !json.Valid(b) {
 			return
 		}
 		b = bytes.TrimSpace(b)
-		if end := skip(b, 0); end != len(b) {
+		if end := Skip(b, 0); end != len(b) {
 			t.Fatalf("skip(%q) = %d", b, end)
 		}
 		var want, got any
@@ -83,18 +83,18 @@ func anyOf(v []byte) any {
 	switch v[0] {
 	case '{':
 		m := map[string]any{}
-		for c := walk(v); c.next(); {
-			m[string([]rune(string(c.key())))] = anyOf(c.value()) // a key keeps bytes that are no UTF-8
+		for c := Walk(v); c.Next(); {
+			m[string([]rune(string(c.Key())))] = anyOf(c.Value()) // a key keeps bytes that are no UTF-8
 		}
 		return m
 	case '[':
 		a := []any{}
-		for c := walk(v); c.next(); {
-			a = append(a, anyOf(c.value()))
+		for c := Walk(v); c.Next(); {
+			a = append(a, anyOf(c.Value()))
 		}
 		return a
 	case '"':
-		return unquote(v)
+		return Unquote(v)
 	case 't', 'f':
 		return v[0] == 't'
 	case 'n':
@@ -110,7 +110,7 @@ func FuzzMend(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		v, whole, rest := mend(b)
+		v, whole, rest := Mend(b)
 		if v == nil {
 			if json.Valid(b) {
 				t.Fatalf("mend(%q) gives nothing", b)
@@ -140,7 +140,7 @@ func TestMend_ReadsUpToTheCut(t *testing.T) {
 		`{"a":{"b":1},"c":nul`:      `{"a":{"b":1}}`,
 		`{"a":"one","b":@,"c":"x"}`: `{"a":"one"}`,
 	} {
-		if got, _, _ := mend([]byte(in)); string(got) != want {
+		if got, _, _ := Mend([]byte(in)); string(got) != want {
 			t.Errorf("mend(%s) = %s, want %s", in, got, want)
 		}
 	}
@@ -151,7 +151,7 @@ func FuzzQuote(f *testing.F) {
 	f.Add("\xff\xc0")
 	f.Fuzz(func(t *testing.T, s string) {
 		var got string
-		if err := json.Unmarshal(quote(s), &got); err != nil {
+		if err := json.Unmarshal(Quote(s), &got); err != nil {
 			t.Fatal(err)
 		}
 		if want := strings.ToValidUTF8(s, "\uFFFD"); strings.ToValidUTF8(got, "") != got || len([]rune(s)) != len([]rune(got)) && want != got {
@@ -161,10 +161,10 @@ func FuzzQuote(f *testing.F) {
 }
 
 func TestJoined_HealsACutSurrogatePair(t *testing.T) {
-	var j joined
-	j.add([]byte(`"a\ud83d"`))
-	j.add([]byte(`"\ude00b"`))
-	if got := unquote(j.json()); got != "a😀b" {
+	var j Fragments
+	j.Add([]byte(`"a\ud83d"`))
+	j.Add([]byte(`"\ude00b"`))
+	if got := Unquote(j.Bytes()); got != "a😀b" {
 		t.Errorf("got %q", got)
 	}
 }

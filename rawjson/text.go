@@ -1,4 +1,4 @@
-package dialect
+package rawjson
 
 import (
 	"bytes"
@@ -7,17 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// str gives the text of a JSON string, "" of anything else.
-func str(v []byte) string {
-	if !isString(v) {
+// String returns the text of a JSON string, "" for anything else.
+func String(v []byte) string {
+	if !IsString(v) {
 		return ""
 	}
-	return unquote(v)
+	return Unquote(v)
 }
 
-// unquote decodes a JSON string the way encoding/json does: what is no UTF-8
-// and a surrogate without its other half become U+FFFD.
-func unquote(v []byte) string {
+// Unquote decodes a JSON string as encoding/json does: bytes that are not UTF-8 and
+// a surrogate without its other half become U+FFFD.
+func Unquote(v []byte) string {
 	s := v[1 : len(v)-1]
 	valid := utf8.Valid(s)
 	if valid && bytes.IndexByte(s, '\\') < 0 {
@@ -42,7 +42,7 @@ func unquote(v []byte) string {
 	return string(out)
 }
 
-// appendValid appends what is UTF-8 of a text, U+FFFD for each other byte.
+// appendValid appends a text with U+FFFD in place of bytes that are not UTF-8.
 func appendValid(out, s []byte) []byte {
 	for len(s) > 0 {
 		r, n := utf8.DecodeRune(s)
@@ -79,7 +79,8 @@ func appendEscape(out, s []byte) ([]byte, int) {
 	return append(out, s[1]), 2
 }
 
-// unit gives the UTF-16 unit of the \u escape that s begins with, -1 if none.
+// unit returns the UTF-16 unit of the \u escape that s begins with, -1 if there is
+// none.
 func unit(s []byte) rune {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return -1
@@ -95,8 +96,8 @@ func unit(s []byte) rune {
 	return r
 }
 
-// quote writes a text as a JSON string with no more escapes than needed.
-func quote(s string) []byte {
+// Quote returns a text as a JSON string with no more escapes than necessary.
+func Quote(s string) []byte {
 	out := make([]byte, 0, len(s)+len(s)/32+2)
 	out = append(out, '"')
 	for len(s) > 0 {
@@ -125,7 +126,7 @@ func quote(s string) []byte {
 	return append(out, '"')
 }
 
-// plainPart is how much of the beginning of a text stands in JSON as it is.
+// plainPart returns how many bytes of s JSON writes as they are.
 func plainPart(s string) int {
 	for i := 0; i < len(s); {
 		switch c := s[i]; {
@@ -144,11 +145,11 @@ func plainPart(s string) int {
 	return len(s)
 }
 
-// maxCount bounds what is believed of a count, so that sums do not overflow.
+// maxCount limits a count, so that sums do not overflow.
 const maxCount = 1 << 53
 
-// num reads a count, 0 if v is none. Some vendors write counts as 12.0.
-func num(v []byte) int64 {
+// Count returns a number as a count, 0 if v is none. Some providers write 12.0.
+func Count(v []byte) int64 {
 	if len(v) == 0 || len(v) > 32 {
 		return 0
 	}
@@ -169,12 +170,12 @@ func num(v []byte) int64 {
 	return int64(max(0, min(f, maxCount)))
 }
 
-// words gives the text of a string, or the source of any other scalar.
-func words(v []byte) string {
-	if isString(v) {
-		return unquote(v)
+// Scalar returns the text of a string, and any other scalar as it is written.
+func Scalar(v []byte) string {
+	if IsString(v) {
+		return Unquote(v)
 	}
-	if !has(v) {
+	if !Present(v) {
 		return ""
 	}
 	return string(v)

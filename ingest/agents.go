@@ -43,7 +43,7 @@ func (k *linker) join(parent *transcript.Exchange) error {
 	if l.Run, err = k.runOf(parent, caller); err != nil {
 		return err
 	}
-	k.wants(parent, caller)
+	k.leavePending(parent, caller)
 	for _, key := range k.names() {
 		if err := k.tx.BindRun(key, l.Run); err != nil {
 			return err

@@ -40,8 +40,8 @@ func (c *callers) byID(id string) (*transcript.CallRow, *transcript.Exchange, er
 	return c.take(func(at *caller) []int { return at.ids[id] })
 }
 
-// byLoose gives the latest call that is the same but for its id.
-func (c *callers) byLoose(it *transcript.Item) (*transcript.CallRow, *transcript.Exchange, error) {
+// byKeyWithoutID gives the latest call that is the same but for its id.
+func (c *callers) byKeyWithoutID(it *transcript.Item) (*transcript.CallRow, *transcript.Exchange, error) {
 	return c.take(func(at *caller) []int {
 		var fits []int
 		for i := range at.calls {

@@ -32,12 +32,12 @@ func (k *linker) differences(parent *transcript.Exchange) transcript.Change {
 	e := k.d.exchange
 	l, p := &e.Link, &parent.Link
 	unknown := p.Settings == (transcript.Settings{}) && parent.Tools > 0 // recorded before settings were kept
-	echo := l.By == transcript.ByCall || l.By == transcript.ByText
+	repeats := l.By == transcript.ByCall || l.By == transcript.ByText
 	c := transcript.Change{
 		System:    l.Settings.System != p.Settings.System && !unknown,
 		Tools:     l.Settings.Tools != p.Settings.Tools && !unknown,
-		Compacted: l.By == transcript.ByCompaction || k.d.turn.Replaces || echo && 2*l.Shared < p.OutLen,
-		Rewritten: echo,
+		Compacted: l.By == transcript.ByCompaction || k.d.turn.Replaces || repeats && 2*l.Shared < p.OutLen,
+		Rewritten: repeats,
 		Handoff:   l.By == transcript.ByHandoff,
 	}
 	if l.ServerHeld() && l.Settings == (transcript.Settings{}) { // the provider may hold them too

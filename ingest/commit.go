@@ -118,10 +118,10 @@ func put(ctx context.Context, tx transcript.Tx, d *decoded) error {
 	return putCalls(ctx, tx, d, parent)
 }
 
-// relinkLate links anew those of the batch, and of before, that wanted an exchange
-// which came after them.
+// relinkLate links again the exchanges, of the batch and earlier ones, that left a
+// pending link to an exchange which came after them.
 func relinkLate(ctx context.Context, tx transcript.Tx, d *decoded, batch []*transcript.Exchange) error {
-	changed, err := relinkWanted(ctx, tx, d)
+	changed, err := relinkPending(ctx, tx, d)
 	if err != nil || len(changed) == 0 {
 		return err
 	}

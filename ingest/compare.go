@@ -72,7 +72,7 @@ type comparison struct {
 	found   []Difference
 }
 
-// add looks at an exchange, and at those that came before it and wanted it.
+// add derives an exchange again, and those with pending links to it.
 func (c *comparison) add(e *transcript.Exchange) error {
 	d, parts, err := c.one(e.ID, 0)
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *comparison) add(e *transcript.Exchange) error {
 	if len(parts) > 0 {
 		c.found = append(c.found, Difference{e.ID, e.N, parts, 0})
 	}
-	late, err := latecomers(c.reader.Before(e.N), d)
+	late, err := pendingOn(c.reader.Before(e.N), d)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (c *comparison) one(id string, asOf int64) (*decoded, []string, error) {
 	}
 	unnoted, err := dr.unnoted(c.ctx, c.reader)
 	if len(unnoted) > 0 {
-		parts = append(parts, "clues")
+		parts = append(parts, "hints")
 	}
 	return d, parts, err
 }

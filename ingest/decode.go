@@ -26,11 +26,11 @@ type decoded struct {
 	settings transcript.Settings
 	request  pieces
 	response pieces
-	wanted   []transcript.Key // clues to what it continues and did not find
+	pending  []transcript.Key // pending links, see pending.go
 	prompts  []transcript.Key // texts that its calls passed on
 
-	loose []transcript.Node // see looseNodes
-	out   *outputKeys       // see output
+	withoutIDs []transcript.Node // see nodesWithoutIDs
+	out        *outputKeys       // see output
 }
 
 // decode reads a capture. It never fails: a body that cannot be read back makes

@@ -38,7 +38,7 @@ func (d *draft) differences(ctx context.Context, r transcript.Reader) ([]string,
 			old.Link.InLen == now.Link.InLen && old.Link.OutLen == now.Link.OutLen},
 		{"link", !d.needsRun && d.newAgent == nil && d.parentCall == nil && old.Tools == now.Tools && sameLink(old.Link, now.Link)},
 		{"calls", old.Calls == now.Calls && slices.EqualFunc(calls, d.calls, sameCall)},
-		{"results", old.Results == now.Results && sameResults(stored, d.brought)},
+		{"results", old.Results == now.Results && sameResults(stored, d.introduced)},
 	} {
 		if !part.same {
 			names = append(names, part.name)
@@ -47,16 +47,16 @@ func (d *draft) differences(ctx context.Context, r transcript.Reader) ([]string,
 	return names, nil
 }
 
-// unnoted gives the clues that are not stored: others are to find it by them.
+// unnoted returns the hints that are not stored: others find it by them.
 func (d *draft) unnoted(ctx context.Context, r transcript.Reader) ([]transcript.Hint, error) {
-	if len(d.clues) == 0 {
+	if len(d.hints) == 0 {
 		return nil, nil
 	}
 	stored, err := r.Hints(ctx, d.old.ID)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(slices.Clone(d.clues), func(c transcript.Hint) bool { return slices.Contains(stored, c) }), nil
+	return slices.DeleteFunc(slices.Clone(d.hints), func(c transcript.Hint) bool { return slices.Contains(stored, c) }), nil
 }
 
 // sameLink leaves the nodes to the chain.
@@ -95,12 +95,12 @@ func sameCall(a, b transcript.CallRow) bool {
 
 // sameResults compares them in any order; two for the same call and place are one.
 func sameResults(a, b []transcript.CallRow) bool {
-	sorted := func(rows []transcript.CallRow) []brought {
+	sorted := func(rows []transcript.CallRow) []introducedResult {
 		list := flat(rows)
-		slices.SortFunc(list, func(a, b brought) int {
+		slices.SortFunc(list, func(a, b introducedResult) int {
 			return cmp.Or(cmp.Compare(a.call, b.call), cmp.Compare(a.callAt, b.callAt), cmp.Compare(a.at, b.at))
 		})
-		return slices.CompactFunc(list, func(a, b brought) bool { return a.call == b.call && a.callAt == b.callAt && a.at == b.at })
+		return slices.CompactFunc(list, func(a, b introducedResult) bool { return a.call == b.call && a.callAt == b.callAt && a.at == b.at })
 	}
 	return slices.Equal(sorted(a), sorted(b))
 }

@@ -127,14 +127,14 @@ func (k *linker) byOtherChoice(parent *transcript.Exchange) (*transcript.Exchang
 	return parent, nil
 }
 
-// byLoose looks for an answer whose call ids were written anew. It comes after a
+// byKeysWithoutIDs looks for an answer whose call ids were written anew. It comes after a
 // call that comes back as it was: without ids, strangers' histories are alike.
-func (k *linker) byLoose(parent *transcript.Exchange) (*transcript.Exchange, error) {
+func (k *linker) byKeysWithoutIDs(parent *transcript.Exchange) (*transcript.Exchange, error) {
 	ends := k.endsBeyond()
 	if len(ends) == 0 {
 		return parent, nil
 	}
-	nodes := k.d.looseNodes()
+	nodes := k.d.nodesWithoutIDs()
 	for _, n := range ends {
 		list, err := k.tx.ByNodeWithoutIDs(nodes[n-1], candidates)
 		if err != nil {
@@ -159,7 +159,7 @@ func (k *linker) near(list []*transcript.Exchange, parent *transcript.Exchange) 
 // byChoice finds the answer one of whose further choices ends the first n items.
 func (k *linker) byChoice(n int) (*transcript.Exchange, error) {
 	node := k.nodes[n-1]
-	found, err := k.clued("choice", string(node[:]))
+	found, err := k.byHint("choice", string(node[:]))
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ type linker struct {
 	d      *decoded
 	id     transcript.Identity  // what the client says of itself
 	run    string               // of the label that the exchange came with, or that a user named; "" for none
-	told   *transcript.Exchange // what a user said that it continues, or the take that sent it
+	stated *transcript.Exchange // what a user said that it continues, or the take that sent it
 	alone  bool                 // a user said that it continues nothing, or the take did
 	sentBy *transcript.TakePlace
 	origin *transcript.Exchange // what that take replays
@@ -48,7 +48,7 @@ func link(ctx context.Context, tx transcript.Tx, d *decoded) (*transcript.Exchan
 	if err := k.override(); err != nil {
 		return nil, err
 	}
-	if k.told == nil && !k.alone && k.run == "" {
+	if k.stated == nil && !k.alone && k.run == "" {
 		if err := k.taken(); err != nil {
 			return nil, err
 		}
@@ -60,7 +60,7 @@ func link(ctx context.Context, tx transcript.Tx, d *decoded) (*transcript.Exchan
 	if parent != nil {
 		l.Parent = parent.ID
 	}
-	k.loose(parent)
+	k.setNodeWithoutIDs(parent)
 	if err := k.join(parent); err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (k *linker) override() error {
 	if k.alone = o.Verb == transcript.Unlink; k.alone {
 		return nil
 	}
-	k.told, err = k.tx.Exchange(k.ctx, o.To)
+	k.stated, err = k.tx.Exchange(k.ctx, o.To)
 	if err == nil || !errors.Is(err, transcript.ErrNotFound) {
 		return err
 	}
@@ -101,20 +101,20 @@ func (k *linker) parent() (*transcript.Exchange, error) {
 		return nil, nil
 	}
 	found, err := k.infer()
-	if err != nil || k.told == nil {
+	if err != nil || k.stated == nil {
 		return found, err
 	}
 	l := &k.d.exchange.Link
-	if found == nil || found.ID != k.told.ID {
+	if found == nil || found.ID != k.stated.ID {
 		place(k.d, transcript.Node{}, 0, k.nodes)
-		l.Shared = k.sharedWith(k.told)
+		l.Shared = k.sharedWith(k.stated)
 	}
 	if !l.ServerHeld() {
-		if by, evidence := k.word(); by == transcript.ByUser || found == nil || found.ID != k.told.ID {
+		if by, evidence := k.word(); by == transcript.ByUser || found == nil || found.ID != k.stated.ID {
 			l.By, l.Evidence = by, evidence
 		}
 	}
-	return k.told, nil
+	return k.stated, nil
 }
 
 // sharedWith is how many items of the input are an exchange's history, as far as
@@ -142,13 +142,13 @@ func (k *linker) infer() (*transcript.Exchange, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, look := range []func(*transcript.Exchange) (*transcript.Exchange, error){k.byOtherChoice, k.byEcho, k.byLoose, k.byCompaction} {
+	for _, look := range []func(*transcript.Exchange) (*transcript.Exchange, error){k.byOtherChoice, k.byRepeatedCall, k.byKeysWithoutIDs, k.byCompaction} {
 		if parent, err = look(parent); err != nil {
 			return nil, err
 		}
 	}
 	if parent == nil {
-		return k.byPassage()
+		return k.byFingerprint()
 	}
 	return parent, nil
 }
@@ -176,9 +176,9 @@ func place(d *decoded, from transcript.Node, base int, nodes []transcript.Node) 
 	}
 }
 
-// loose sets the node without call ids. It goes on from the parent's where the
+// setNodeWithoutIDs sets the node without call ids. It goes on from the parent's where the
 // history does.
-func (k *linker) loose(parent *transcript.Exchange) {
+func (k *linker) setNodeWithoutIDs(parent *transcript.Exchange) {
 	l := &k.d.exchange.Link
 	from, skip := transcript.Node{}, 0
 	if parent != nil && !parent.Link.NodeWithoutIDs.IsZero() {
@@ -191,13 +191,13 @@ func (k *linker) loose(parent *transcript.Exchange) {
 	}
 	for i, where := range k.d.where {
 		if where >= skip {
-			from = from.Extend(k.d.looseKey(i))
+			from = from.Extend(k.d.keyWithoutID(i))
 		}
 	}
 	if k.d.turn.Replaces {
 		from = transcript.Node{}
 	}
-	out := transcript.Chain(from, k.d.output().loose)
+	out := transcript.Chain(from, k.d.output().withoutIDs)
 	if len(out) > 0 {
 		l.NodeWithoutIDs = out[len(out)-1]
 	} else {

@@ -22,7 +22,7 @@ func promptKey(text string) (transcript.Key, bool) {
 	if len(text) < shortestPrompt || len(text) > longestPrompt {
 		return transcript.Key{}, false
 	}
-	return clueOf("prompt", text), true
+	return hintOf("prompt", text), true
 }
 
 // prompter finds the answer of which a call passed this agent's first message
@@ -187,5 +187,5 @@ func taskKey(item json.RawMessage) (transcript.Key, bool) {
 		return transcript.Key{}, false
 	}
 	task, ok := strings.CutPrefix(m.Recipient, m.Author+"/")
-	return clueOf("task", task), ok && task != ""
+	return hintOf("task", task), ok && task != ""
 }

@@ -111,7 +111,7 @@ func rederive(ctx context.Context, past transcript.Past, old *transcript.Exchang
 	}
 	dr.exchange = d.exchange
 	if allow.removed {
-		err = dr.keepBrought()
+		err = dr.keepIntroduced()
 	}
 	return dr, err
 }
@@ -150,7 +150,7 @@ func (d *draft) relink(now *decoded, allow lenience) (*transcript.Exchange, erro
 	}
 	if linked := stored.Agent != "" || stored.Side; allow.removed && linked && !stronger(l, stored) {
 		keepLink(now, stored, true)
-		now.wanted = nil
+		now.pending = nil
 		d.needsRun, d.newAgent, d.parentCall, d.aside, d.names = false, nil, nil, nil, nil
 		return was, nil
 	}
@@ -207,16 +207,16 @@ func (d *draft) keepSide(now *decoded) {
 // written. It reads what was there when the exchange came.
 type draft struct {
 	transcript.Past
-	ctx            context.Context
-	old            *transcript.Exchange
-	exchange       *transcript.Exchange
-	calls, brought []transcript.CallRow
-	needsRun       bool              // it begins a run that is not there yet
-	aside          []string          // exchanges that turned out to be side calls
-	names          []string          // what the client calls its run
-	newAgent       *transcript.Agent // it begins an agent that is not there yet
-	parentCall     *transcript.Place // of its agent, where another one is stored or none
-	clues          []transcript.Hint
+	ctx               context.Context
+	old               *transcript.Exchange
+	exchange          *transcript.Exchange
+	calls, introduced []transcript.CallRow
+	needsRun          bool              // it begins a run that is not there yet
+	aside             []string          // exchanges that turned out to be side calls
+	names             []string          // what the client calls its run
+	newAgent          *transcript.Agent // it begins an agent that is not there yet
+	parentCall        *transcript.Place // of its agent, where another one is stored or none
+	hints             []transcript.Hint
 }
 
 var errDraft = errors.New("not a part of deriving again")
@@ -246,7 +246,7 @@ func (d *draft) PutSegments(iter.Seq2[transcript.Segment, error]) (transcript.Bo
 
 // PutHint keeps by what the exchange is to be found.
 func (d *draft) PutHint(value transcript.Key, _, at string) error {
-	d.clues = append(d.clues, transcript.Hint{Value: value, At: at})
+	d.hints = append(d.hints, transcript.Hint{Value: value, At: at})
 	return nil
 }
 
@@ -351,39 +351,39 @@ func (d *draft) PutCall(c transcript.CallRow) error {
 }
 
 func (d *draft) PutResult(exchange, at string, r transcript.ResultRow) error {
-	d.brought = append(d.brought, transcript.CallRow{Exchange: exchange, At: at, Results: []transcript.ResultRow{r}})
+	d.introduced = append(d.introduced, transcript.CallRow{Exchange: exchange, At: at, Results: []transcript.ResultRow{r}})
 	return nil
 }
 
-// keepBrought adds the stored results whose calls could not be found again.
-func (d *draft) keepBrought() error {
+// keepIntroduced adds the stored results whose calls could not be found again.
+func (d *draft) keepIntroduced() error {
 	stored, err := d.IntroducedResults(d.ctx, d.old.ID)
 	if err != nil {
 		return err
 	}
-	have := flat(d.brought)
+	have := flat(d.introduced)
 	for _, c := range stored {
 		for _, r := range c.Results {
-			if !slices.ContainsFunc(have, func(b brought) bool { return b.at == r.At }) {
-				d.brought = append(d.brought, transcript.CallRow{Exchange: c.Exchange, At: c.At, Results: []transcript.ResultRow{r}})
+			if !slices.ContainsFunc(have, func(b introducedResult) bool { return b.at == r.At }) {
+				d.introduced = append(d.introduced, transcript.CallRow{Exchange: c.Exchange, At: c.At, Results: []transcript.ResultRow{r}})
 			}
 		}
 	}
 	return nil
 }
 
-// brought is one result and the call that it answers.
-type brought struct {
+// introducedResult is one result and the call that it answers.
+type introducedResult struct {
 	call, callAt, at, by string
 	latency              float64 // -1: not known
 	isError              bool
 }
 
-func flat(rows []transcript.CallRow) []brought {
-	var list []brought
+func flat(rows []transcript.CallRow) []introducedResult {
+	var list []introducedResult
 	for _, c := range rows {
 		for _, r := range c.Results {
-			b := brought{c.Exchange, c.At, r.At, r.By, -1, r.IsError}
+			b := introducedResult{c.Exchange, c.At, r.At, r.By, -1, r.IsError}
 			if r.LatencyMS != nil {
 				b.latency = *r.LatencyMS
 			}

@@ -186,8 +186,8 @@ func (c *Committer) reread(ctx context.Context, r transcript.Reader, id string) 
 	return c.redecode(ctx, r, whole)
 }
 
-// one derives an exchange again and links anew those that wanted it. It gives the
-// numbers of those that are otherwise now.
+// one derives an exchange again and links those with pending links to it again. It
+// returns the numbers of those that changed.
 func (r *reindexer) one(tx transcript.Tx, old *transcript.Exchange, d *decoded, allow lenience) (changed []int64, err error) {
 	dr, err := rederiveAsOf(r.ctx, tx, old, d, 0, allow)
 	if err != nil {
@@ -198,7 +198,7 @@ func (r *reindexer) one(tx transcript.Tx, old *transcript.Exchange, d *decoded, 
 	} else if is {
 		changed = append(changed, old.N)
 	}
-	relinked, err := relinkWanted(r.ctx, tx, d)
+	relinked, err := relinkPending(r.ctx, tx, d)
 	for _, e := range relinked {
 		changed = append(changed, e.N)
 	}
@@ -251,7 +251,7 @@ func (d *draft) apply(ctx context.Context, tx transcript.Tx) (bool, error) {
 			return false, err
 		}
 	}
-	return true, tx.PutDerived(d.exchange, d.calls, d.brought)
+	return true, tx.PutDerived(d.exchange, d.calls, d.introduced)
 }
 
 // finish ends it, unless exchanges came meanwhile.

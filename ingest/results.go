@@ -10,7 +10,7 @@ import (
 )
 
 // putCalls stores the calls of the answer, and the results that the request
-// brought for calls of earlier answers.
+// introduced for calls of earlier answers.
 func putCalls(ctx context.Context, tx transcript.Tx, d *decoded, parent *transcript.Exchange) error {
 	for i := range d.turn.Output {
 		it := &d.turn.Output[i]
@@ -25,7 +25,7 @@ func putCalls(ctx context.Context, tx transcript.Tx, d *decoded, parent *transcr
 			return err
 		}
 	}
-	if err := putClues(tx, d, d.wanted); err != nil {
+	if err := putHints(tx, d, d.pending); err != nil {
 		return err
 	}
 	if parent == nil || d.exchange.Results == 0 {
@@ -51,7 +51,7 @@ func putPrompts(tx transcript.Tx, d *decoded, it *transcript.Item) error {
 		}
 		key, ok := promptKey(text)
 		if name == taskArgument {
-			key, ok = clueOf("task", text), text != ""
+			key, ok = hintOf("task", text), text != ""
 		}
 		if n++; !ok || n > mostPrompts {
 			continue
@@ -84,7 +84,7 @@ func (r *results) put() error {
 		}
 		row, asked, err := r.callers.byKey(r.d.key(i))
 		if err == nil && row == nil && idsMayDiffer(r.d.exchange.Link.By) {
-			row, asked, err = r.callers.byLoose(&items[i])
+			row, asked, err = r.callers.byKeyWithoutID(&items[i])
 		}
 		if err != nil {
 			return err

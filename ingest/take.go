@@ -26,10 +26,10 @@ func (k *linker) taken() error {
 	if at.Step == 1 && before == "" {
 		before = origin.Link.Parent
 	}
-	if k.told, err = k.ifStored(before); err != nil {
+	if k.stated, err = k.ifStored(before); err != nil {
 		return err
 	}
-	k.alone = k.told == nil
+	k.alone = k.stated == nil
 	k.sentBy, k.origin = at, origin
 	return nil
 }
@@ -53,8 +53,8 @@ func (k *linker) word() (by, evidence string) {
 		return transcript.ByTake, fmt.Sprintf("a side call of take t%d", k.sentBy.N)
 	case k.sentBy != nil:
 		return transcript.ByTake, fmt.Sprintf("step %d of take t%d, which replays x%d", k.sentBy.Step, k.sentBy.N, k.origin.N)
-	case k.told != nil:
-		return transcript.ByUser, fmt.Sprintf("a user said that it continues x%d", k.told.N)
+	case k.stated != nil:
+		return transcript.ByUser, fmt.Sprintf("a user said that it continues x%d", k.stated.N)
 	}
 	return transcript.ByUser, "a user said so"
 }

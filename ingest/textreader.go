@@ -51,7 +51,7 @@ func (x *textReader) read(ctx context.Context, r transcript.Reader, u transcript
 			return nil, nil, err
 		}
 	}
-	c, brought, err := x.brought(ctx, r, e, before, u.Whole)
+	c, brought, err := x.introduced(ctx, r, e, before, u.Whole)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -73,9 +73,9 @@ func (x *textReader) read(ctx context.Context, r transcript.Reader, u transcript
 	return items, same, nil
 }
 
-// brought reads what is new in an exchange, or all of it if that does not tell
+// introduced reads what is new in an exchange, or all of it if that does not tell
 // everything.
-func (x *textReader) brought(ctx context.Context, r transcript.Reader, e *transcript.Exchange, before *sent, whole bool) (*contents, []transcript.IntroducedItem, error) {
+func (x *textReader) introduced(ctx context.Context, r transcript.Reader, e *transcript.Exchange, before *sent, whole bool) (*contents, []transcript.IntroducedItem, error) {
 	c, err := x.excerpt(ctx, r, e, before)
 	if err != nil {
 		return nil, nil, err
@@ -133,7 +133,7 @@ func (c *contents) markHistory() {
 	node := transcript.Node{}
 	for i, it := range history {
 		if node = node.Extend(transcript.KeyOf(it)); i < len(history)-1 {
-			c.same[it] = clueOf("history", string(node[:]))
+			c.same[it] = hintOf("history", string(node[:]))
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// byRetrieval links a poll, a resumed stream or a cancellation to the request
-// that began the answer. It is of the same step: one more attempt at it.
+// byRetrieval links a poll, a resumed stream or a cancellation to the request that
+// began the answer. It is one more attempt at the same step.
 func (k *linker) byRetrieval() (*transcript.Exchange, error) {
 	id := k.d.turn.RetrievedID
 	if id == "" {
@@ -54,8 +54,8 @@ func (k *linker) byResponseID() (*transcript.Exchange, error) {
 	return parent, nil
 }
 
-// goesOn places an exchange behind an answer that the provider holds; shared
-// items of the input belong to that answer.
+// goesOn places an exchange after an answer that the provider holds; shared items of
+// the input belong to that answer.
 func (k *linker) goesOn(parent *transcript.Exchange, shared int, by, evidence string) {
 	l := &k.d.exchange.Link
 	l.By, l.Evidence, l.Shared = by, evidence, shared
@@ -69,7 +69,7 @@ func (k *linker) byConversation() (*transcript.Exchange, error) {
 	if id == "" {
 		return nil, nil
 	}
-	places, err := k.tx.ByHint(clueOf("conversation", id), candidates)
+	places, err := k.tx.ByHint(hintOf("conversation", id), candidates)
 	if err != nil {
 		return nil, err
 	}
@@ -100,8 +100,8 @@ func (k *linker) byConversation() (*transcript.Exchange, error) {
 // mostReferences bounds how many references of one request are looked up.
 const mostReferences = 8
 
-// byReference links to the answer whose item the request names by its id. Items
-// of that answer that the request holds in full stand behind it.
+// byReference links to the answer whose item the request names by its id. Items of
+// that answer that the request contains in full follow it.
 func (k *linker) byReference() (*transcript.Exchange, error) {
 	items, tried := k.d.turn.Input, 0
 	for i := len(items) - 1; i >= 0 && tried < mostReferences; i-- {
@@ -125,13 +125,13 @@ func (k *linker) byReference() (*transcript.Exchange, error) {
 	return nil, nil
 }
 
-// holder gives the exchange whose answer holds the item with that id, nil if
+// holder returns the exchange whose answer contains the item with that id, nil if
 // there is none.
 func (k *linker) holder(id string) (*transcript.Exchange, error) {
 	if id == "" {
 		return nil, nil
 	}
-	found, err := k.clued("item", id)
+	found, err := k.byHint("item", id)
 	if err != nil {
 		return nil, err
 	}
@@ -139,9 +139,9 @@ func (k *linker) holder(id string) (*transcript.Exchange, error) {
 	return best, err
 }
 
-// clued gives the exchanges that left that clue, latest first.
-func (k *linker) clued(kind, value string) ([]*transcript.Exchange, error) {
-	places, err := k.tx.ByHint(clueOf(kind, value), candidates)
+// byHint returns the exchanges that left that hint, latest first.
+func (k *linker) byHint(kind, value string) ([]*transcript.Exchange, error) {
+	places, err := k.tx.ByHint(hintOf(kind, value), candidates)
 	if err != nil {
 		return nil, err
 	}
@@ -156,8 +156,8 @@ func (k *linker) clued(kind, value string) ([]*transcript.Exchange, error) {
 	return found, nil
 }
 
-// afterAnswer is the place in the chain of the first item behind i that an
-// answer cannot hold.
+// afterAnswer is the place in the chain of the first item after i that an answer
+// cannot contain.
 func (k *linker) afterAnswer(i int) int {
 	items := k.d.turn.Input
 	for i++; i < len(items); i++ {

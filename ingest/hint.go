@@ -7,8 +7,8 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// clueOf makes the clue of a value of that kind.
-func clueOf(kind, value string) transcript.Key {
+// hintOf returns the hint for a value of that kind.
+func hintOf(kind, value string) transcript.Key {
 	h := sha256.New()
 	h.Write([]byte(kind + "\x00"))
 	h.Write([]byte(value))
@@ -18,16 +18,16 @@ func clueOf(kind, value string) transcript.Key {
 // mostItems bounds how many items of an answer can be referred to.
 const mostItems = 16
 
-// putClues notes by what later requests may find this exchange, and what it
-// wanted itself and did not find.
-func putClues(tx transcript.Tx, d *decoded, wanted []transcript.Key) error {
-	for _, key := range wanted {
+// putHints stores the hints by which later exchanges find this one, and its pending
+// links.
+func putHints(tx transcript.Tx, d *decoded, pending []transcript.Key) error {
+	for _, key := range pending {
 		if err := tx.PutHint(key, d.exchange.ID, ""); err != nil {
 			return err
 		}
 	}
 	if id := d.turn.Conversation; id != "" {
-		if err := tx.PutHint(clueOf("conversation", id), d.exchange.ID, ""); err != nil {
+		if err := tx.PutHint(hintOf("conversation", id), d.exchange.ID, ""); err != nil {
 			return err
 		}
 	}
@@ -37,11 +37,11 @@ func putClues(tx transcript.Tx, d *decoded, wanted []transcript.Key) error {
 	if err := putChoices(tx, d); err != nil {
 		return err
 	}
-	return putPassages(tx, d)
+	return putFingerprints(tx, d)
 }
 
-// putItems notes the items of an answer that can be referred to: the provider
-// keeps them, or they are a compaction.
+// putItems stores hints for the items of an answer that can be referred to: the
+// provider keeps them, or they are a compaction.
 func putItems(tx transcript.Tx, d *decoded) error {
 	if d.exchange.Dialect != transcript.Responses {
 		return nil
@@ -52,14 +52,15 @@ func putItems(tx transcript.Tx, d *decoded) error {
 		if it.ItemID == "" || !kept && it.Kind != transcript.Compaction {
 			continue
 		}
-		if err := tx.PutHint(clueOf("item", it.ItemID), d.exchange.ID, ""); err != nil {
+		if err := tx.PutHint(hintOf("item", it.ItemID), d.exchange.ID, ""); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// putChoices notes the histories that end with another choice than the first.
+// putChoices stores hints for the histories that end with another choice than the
+// first.
 func putChoices(tx transcript.Tx, d *decoded) error {
 	choices := map[int][]transcript.Item{}
 	for _, it := range d.turn.Output {
@@ -73,7 +74,7 @@ func putChoices(tx transcript.Tx, d *decoded) error {
 		if len(nodes) == 0 || nodes[len(nodes)-1] == d.exchange.Link.OutNode {
 			continue
 		}
-		if err := tx.PutHint(clueOf("choice", string(nodes[len(nodes)-1][:])), d.exchange.ID, strconv.Itoa(n)); err != nil {
+		if err := tx.PutHint(hintOf("choice", string(nodes[len(nodes)-1][:])), d.exchange.ID, strconv.Itoa(n)); err != nil {
 			return err
 		}
 	}

@@ -24,7 +24,7 @@ func TestLooseNodes_AreTheChainWithoutCallIDs(t *testing.T) {
 		t.Fatalf("%d items are in the chain, want 6", len(want))
 	}
 	for range 2 {
-		if diff := cmp.Diff(want, d.looseNodes()); diff != "" {
+		if diff := cmp.Diff(want, d.nodesWithoutIDs()); diff != "" {
 			t.Error(diff)
 		}
 	}

@@ -12,22 +12,22 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// A passage is a long line of a text, by which the text is known again inside
-// another: a summary in the history that it replaces, a final answer in what
-// another agent is asked.
+// The fingerprints of a text are its longest lines, by which the text is recognised
+// inside another one: a summary in the history that it replaces, a final answer in the
+// prompt of another agent.
 const (
-	shortestPassage = 48
-	keptPassages    = 4  // of an answer
-	soughtPassages  = 32 // of a request
-	mostTexts       = 8  // messages of a request that are looked at
-	handedWithin    = time.Hour
+	shortestFingerprint = 48
+	keptFingerprints    = 4  // of an answer
+	soughtFingerprints  = 32 // of a request
+	mostTexts           = 8  // messages of a request that are read
+	handedWithin        = time.Hour
 )
 
-// passages gives the longest lines of a text, at most so many.
-func passages(text string, most int) []string {
+// fingerprints returns the longest lines of a text, at most most of them.
+func fingerprints(text string, most int) []string {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
-		if line = strings.TrimSpace(line); len(line) >= shortestPassage && !slices.Contains(lines, line) {
+		if line = strings.TrimSpace(line); len(line) >= shortestFingerprint && !slices.Contains(lines, line) {
 			lines = append(lines, line)
 		}
 		if len(lines) > 1000 {
@@ -38,23 +38,23 @@ func passages(text string, most int) []string {
 	return lines[:min(most, len(lines))]
 }
 
-// putPassages notes the passages of a final answer: one that calls nothing. Each
+// putFingerprints stores the fingerprints of a final answer, one without calls. Each
 // says how many there are.
-func putPassages(tx transcript.Tx, d *decoded) error {
+func putFingerprints(tx transcript.Tx, d *decoded) error {
 	if d.exchange.Calls > 0 || d.exchange.Dialect == transcript.Unknown {
 		return nil
 	}
-	list := passages(d.turn.Text, keptPassages)
+	list := fingerprints(d.turn.Text, keptFingerprints)
 	for _, p := range list {
-		if err := tx.PutHint(clueOf("said", p), d.exchange.ID, strconv.Itoa(len(list))); err != nil {
+		if err := tx.PutHint(hintOf("said", p), d.exchange.ID, strconv.Itoa(len(list))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// byCompaction finds the answer that made the compaction which the request holds,
-// beyond what parent's history covers.
+// byCompaction finds the answer that made the compaction in the request, beyond what
+// parent's history covers.
 func (k *linker) byCompaction(parent *transcript.Exchange) (*transcript.Exchange, error) {
 	l := &k.d.exchange.Link
 	for i := len(k.d.turn.Input) - 1; i >= 0 && !l.ServerHeld(); i-- {
@@ -75,10 +75,10 @@ func (k *linker) byCompaction(parent *transcript.Exchange) (*transcript.Exchange
 	return parent, nil
 }
 
-// byPassage finds the answer that a request without a recorded history was
-// handed: a summary of the agent's own history, or another agent's final text.
-func (k *linker) byPassage() (*transcript.Exchange, error) {
-	e, err := k.said()
+// byFingerprint finds the answer whose text a request without a recorded history
+// contains: a summary of the agent's own history, or another agent's final text.
+func (k *linker) byFingerprint() (*transcript.Exchange, error) {
+	e, err := k.answerInside()
 	if err != nil || e == nil {
 		return nil, err
 	}
@@ -100,23 +100,23 @@ func (k *linker) byPassage() (*transcript.Exchange, error) {
 	return e, nil
 }
 
-// said finds the final answer of which this request's first messages hold half
-// of the passages or more.
-func (k *linker) said() (*transcript.Exchange, error) {
+// answerInside finds the final answer of which this request's first messages contain
+// half of the fingerprints or more.
+func (k *linker) answerInside() (*transcript.Exchange, error) {
 	if k.d.exchange.Dialect == transcript.Unknown {
 		return nil, nil
 	}
-	var clues []transcript.Key
-	for _, p := range k.soughtPassages() {
-		clues = append(clues, clueOf("said", p))
+	var hints []transcript.Key
+	for _, p := range k.fingerprints() {
+		hints = append(hints, hintOf("said", p))
 	}
-	if any, err := k.tx.AnyByHint(clues); err != nil || !any {
+	if any, err := k.tx.AnyByHint(hints); err != nil || !any {
 		return nil, err
 	}
 	counts := map[string]int{}
 	var best *transcript.Exchange
-	for _, clue := range clues {
-		places, err := k.tx.ByHint(clue, candidates)
+	for _, hint := range hints {
+		places, err := k.tx.ByHint(hint, candidates)
 		if err != nil {
 			return nil, err
 		}
@@ -144,7 +144,7 @@ func (k *linker) said() (*transcript.Exchange, error) {
 	return best, nil
 }
 
-// latestOpen takes the latest, rather one that nothing continues yet.
+// latestOpen returns the latest that nothing continues yet, or else the latest.
 func (k *linker) latestOpen(found []*transcript.Exchange) (*transcript.Exchange, error) {
 	for _, e := range found {
 		extended, err := k.tx.Extended(e.ID)
@@ -160,9 +160,8 @@ func atoi(s string) int {
 	return n
 }
 
-// soughtPassages are those of what users and systems say before anything was
-// answered.
-func (k *linker) soughtPassages() []string {
+// fingerprints returns those of what users and systems say before the first answer.
+func (k *linker) fingerprints() []string {
 	var all []string
 	texts := 0
 	for i := range k.d.turn.Input {
@@ -176,14 +175,14 @@ func (k *linker) soughtPassages() []string {
 		if texts++; texts > mostTexts {
 			break
 		}
-		all = append(all, passages(it.Text, soughtPassages)...)
+		all = append(all, fingerprints(it.Text, soughtFingerprints)...)
 	}
-	return all[:min(soughtPassages, len(all))]
+	return all[:min(soughtFingerprints, len(all))]
 }
 
-// summarises tells whether an answer is the summary of a history that this
-// agent had: the agent is the same, by its own name or by its settings, and
-// there was a history to sum up.
+// summarises reports whether an answer is the summary of a history of this agent: the
+// agent is the same, by its own name or by its settings, and there was a history to
+// sum up.
 func (k *linker) summarises(e *transcript.Exchange) (bool, error) {
 	if ok, err := k.mayJoin(e); err != nil || !ok || e.Link.InLen < 3 {
 		return false, err

@@ -2,9 +2,9 @@ package ingest
 
 import "github.com/retake-debugger/retake/transcript"
 
-// looseKey is the key of an item of the input, which is in the chain, without
-// its call id. Most items have none, and their key is known.
-func (d *decoded) looseKey(i int) transcript.Key {
+// keyWithoutID returns the key without call id of an item of the input that is in the
+// chain. For most items that is the key they have.
+func (d *decoded) keyWithoutID(i int) transcript.Key {
 	if it := &d.turn.Input[i]; it.CallID != "" {
 		return transcript.KeyWithoutID(it)
 	}
@@ -13,11 +13,11 @@ func (d *decoded) looseKey(i int) transcript.Key {
 
 // outputKeys are the keys of an answer's items.
 type outputKeys struct {
-	of          []transcript.Key // each item's
-	keys, loose []transcript.Key // of those in the chain, and without their call ids
+	of               []transcript.Key // each item's
+	keys, withoutIDs []transcript.Key // of those in the chain, with and without call ids
 }
 
-// output makes the keys of the answer, once.
+// output returns the keys of the answer. They are computed once.
 func (d *decoded) output() *outputKeys {
 	if d.out != nil {
 		return d.out
@@ -34,21 +34,22 @@ func (d *decoded) output() *outputKeys {
 		if it.CallID != "" {
 			key = transcript.KeyWithoutID(it)
 		}
-		d.out.loose = append(d.out.loose, key)
+		d.out.withoutIDs = append(d.out.withoutIDs, key)
 	}
 	return d.out
 }
 
-// looseNodes gives the chain of the input without call ids. It is made once.
-func (d *decoded) looseNodes() []transcript.Node {
-	if d.loose == nil && len(d.keys) > 0 {
+// nodesWithoutIDs returns the chain of the input without call ids. It is computed
+// once.
+func (d *decoded) nodesWithoutIDs() []transcript.Node {
+	if d.withoutIDs == nil && len(d.keys) > 0 {
 		keys := make([]transcript.Key, len(d.keys))
 		for i, where := range d.where {
 			if where >= 0 {
-				keys[where] = d.looseKey(i)
+				keys[where] = d.keyWithoutID(i)
 			}
 		}
-		d.loose = transcript.Chain(transcript.Node{}, keys)
+		d.withoutIDs = transcript.Chain(transcript.Node{}, keys)
 	}
-	return d.loose
+	return d.withoutIDs
 }

@@ -6,30 +6,30 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// echoes bounds how many calls and texts of a history are looked up one by one.
-const echoes = 16
+// maxRepeated bounds how many calls and texts of a history are looked up one by one.
+const maxRepeated = 16
 
-// byEcho finds the answer that the request repeats a part of, beyond what
-// parent's history covers: clients that leave out or rewrite parts of their
-// history still send calls as they got them, same id, name and arguments, and
-// most of them final texts. Ids that count (call_0, functions.x:0) come back in
-// strangers' conversations, so without a parent only an id that looks minted is
-// evidence, and with one only an answer of its run. It gives parent if there is
-// none.
-func (k *linker) byEcho(parent *transcript.Exchange) (*transcript.Exchange, error) {
+// byRepeatedCall finds the answer of which the request repeats a call or the text,
+// beyond what parent's history covers: clients that leave out or rewrite parts of
+// their history still send calls as they got them, with the same id, name and
+// arguments, and mostly final texts too. Ids that count (call_0, functions.x:0) occur
+// in unrelated conversations. So without a parent only an id that looks minted is
+// evidence, and with one only an answer of its run. It returns parent if there is no
+// such answer.
+func (k *linker) byRepeatedCall(parent *transcript.Exchange) (*transcript.Exchange, error) {
 	l := &k.d.exchange.Link
 	items, where, tried := k.d.turn.Input, k.d.where, 0
 	if l.ServerHeld() || l.By == transcript.ByRetrieve {
 		return parent, nil
 	}
-	for i := len(items) - 1; i >= 0 && tried < echoes; i-- {
+	for i := len(items) - 1; i >= 0 && tried < maxRepeated; i-- {
 		if where[i] < 0 || items[i].Kind != transcript.ToolCall && (items[i].Kind != transcript.MessageItem || items[i].Role != "assistant") {
 			continue
 		}
 		if where[i] < l.Shared {
 			break
 		}
-		found, by, err := k.echoed(i, parent)
+		found, by, err := k.repeated(i, parent)
 		if err != nil {
 			return nil, err
 		}
@@ -57,9 +57,9 @@ func (k *linker) byEcho(parent *transcript.Exchange) (*transcript.Exchange, erro
 	return parent, nil
 }
 
-// echoed gives the exchanges whose answer item i repeats; by is "" if that would
-// be no evidence.
-func (k *linker) echoed(i int, parent *transcript.Exchange) (found []*transcript.Exchange, by string, err error) {
+// repeated returns the exchanges whose answer item i repeats; by is "" if that would
+// not be evidence.
+func (k *linker) repeated(i int, parent *transcript.Exchange) (found []*transcript.Exchange, by string, err error) {
 	it := &k.d.turn.Input[i]
 	if it.Kind == transcript.ToolCall {
 		if it.CallID == "" || parent == nil && !minted(it.CallID) {
@@ -68,13 +68,13 @@ func (k *linker) echoed(i int, parent *transcript.Exchange) (found []*transcript
 		found, err = k.tx.Callers(k.d.key(i), candidates)
 		return found, transcript.ByCall, err
 	}
-	list := passages(it.Text, keptPassages)
+	list := fingerprints(it.Text, keptFingerprints)
 	if len(list) == 0 {
 		return nil, "", nil
 	}
 	hits := map[string]int{}
 	for _, p := range list {
-		places, err := k.tx.ByHint(clueOf("said", p), candidates)
+		places, err := k.tx.ByHint(hintOf("said", p), candidates)
 		if err != nil {
 			return nil, "", err
 		}
@@ -95,8 +95,8 @@ func (k *linker) echoed(i int, parent *transcript.Exchange) (found []*transcript
 // mintedRun is how many letters and digits in a row make an id look random.
 const mintedRun = 8
 
-// minted tells whether a call id looks random rather than counted: it holds a
-// long run of letters and digits with both among them.
+// minted reports whether a call id looks random rather than counted: it contains a
+// long run of letters and digits, with both in it.
 func minted(id string) bool {
 	run, letters, digits := 0, false, false
 	for i := range len(id) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/retake-debugger/retake/store/varint"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -31,14 +32,14 @@ func unpackChunks(packed []byte) ([]transcript.Chunk, error) {
 		return nil, nil
 	}
 	chunks := make([]transcript.Chunk, 0, len(packed)/4)
-	v := varints{b: packed}
+	v := varint.Reader{B: packed}
 	var offset, at int64
-	for len(v.b) > 0 {
-		offset += v.int()
-		at += v.int()
+	for len(v.B) > 0 {
+		offset += v.Int()
+		at += v.Int()
 		chunks = append(chunks, transcript.Chunk{Offset: offset, At: time.Duration(at) * time.Microsecond})
 	}
-	if v.bad {
+	if v.Bad {
 		return nil, errChunks
 	}
 	return chunks, nil

@@ -12,6 +12,8 @@ import (
 	"sort"
 	"strings"
 	"sync"
+
+	"github.com/retake-debugger/retake/store/varint"
 )
 
 var errHeaders = errors.New("stored headers are damaged")
@@ -159,21 +161,21 @@ func (h *headerSets) unpack(ctx context.Context, st *statements, packed []byte) 
 
 // change puts the values in place that differ from the set's.
 func (s *headerSet) change(headers map[string][]string, packed []byte) error {
-	v := varints{b: packed}
+	v := varint.Reader{B: packed}
 	i := 0
-	for len(v.b) > 0 && !v.bad {
-		i += int(v.uint(uint64(len(s.names))))
-		count := v.uint(uint64(len(v.b)))
+	for len(v.B) > 0 && !v.Bad {
+		i += int(v.Uint(uint64(len(s.names))))
+		count := v.Uint(uint64(len(v.B)))
 		values := make([]string, 0, min(count, 64))
 		for range count {
-			values = append(values, string(v.bytes()))
+			values = append(values, string(v.Bytes()))
 		}
-		if v.bad || i >= len(s.names) {
+		if v.Bad || i >= len(s.names) {
 			return errHeaders
 		}
 		headers[s.names[i]] = values
 	}
-	if v.bad {
+	if v.Bad {
 		return errHeaders
 	}
 	return nil

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/retake-debugger/retake/store/varint"
 )
 
 // What is indexed at once is a block, of which a search asks every one. Blocks that
@@ -262,7 +264,7 @@ func (t *tx) readTerms(j *joining, block int, begin, end term) error {
 				j.found, j.block = append(j.found, r.postings), append(j.block, block)
 			}
 		}
-		if r.v.bad {
+		if r.v.Bad {
 			return errPostings
 		}
 		return nil
@@ -311,13 +313,13 @@ func (t *tx) liveCells(b *searchBlock, of []searchBlock) (bitset, error) {
 			if err := row.Scan(&id, &first, &items); err != nil {
 				return err
 			}
-			r := itemReader{v: varints{b: items}, exchange: first}
+			r := itemReader{v: varint.Reader{B: items}, exchange: first}
 			for r.next() {
 				for cell := range r.cells {
 					live.add(id - b.first + r.cell + cell)
 				}
 			}
-			if r.v.bad {
+			if r.v.Bad {
 				return fmt.Errorf("text %d: %w", id, errItems)
 			}
 			return nil

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/retake-debugger/retake/store/varint"
 )
 
 var (
@@ -104,16 +106,16 @@ func (c *codec) unpackTo(lane int, row packedRow, number int64) (*pack, error) {
 		return nil, errPack
 	}
 	p := &pack{lane: lane, first: row.first, ends: make([]int, 0, row.count)}
-	v := varints{b: row.lengths}
+	v := varint.Reader{B: row.lengths}
 	end := 0
-	for len(v.b) > 0 {
-		end += int(v.uint(maxPack))
+	for len(v.B) > 0 {
+		end += int(v.Uint(maxPack))
 		if end > maxPack {
 			return nil, errPack
 		}
 		p.ends = append(p.ends, end)
 	}
-	if v.bad || int64(len(p.ends)) != row.count || int64(end) != row.bytes {
+	if v.Bad || int64(len(p.ends)) != row.count || int64(end) != row.bytes {
 		return nil, errPack
 	}
 	var err error

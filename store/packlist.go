@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+
+	"github.com/retake-debugger/retake/store/varint"
 )
 
 // packSize is a pack without its data.
@@ -14,13 +16,13 @@ type packSize struct {
 
 // segments calls f for each segment that the pack holds.
 func (p *packSize) segments(f func(number, bytes int64)) error {
-	v := varints{b: p.lengths}
-	for n := p.first; len(v.b) > 0; n++ {
-		if bytes := v.uint(maxPack); bytes > 0 {
+	v := varint.Reader{B: p.lengths}
+	for n := p.first; len(v.B) > 0; n++ {
+		if bytes := v.Uint(maxPack); bytes > 0 {
 			f(n, int64(bytes))
 		}
 	}
-	if v.bad {
+	if v.Bad {
 		return errPack
 	}
 	return nil

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/bits"
+
+	"github.com/retake-debugger/retake/store/varint"
 )
 
 // The postings of a term are the numbers of the cells of a block that hold it,
@@ -89,30 +91,30 @@ type postings struct {
 
 // termReader reads the terms of a row one by one. It trusts nothing.
 type termReader struct {
-	v    varints
+	v    varint.Reader
 	term term
 	postings
 }
 
 // readTerms reads a row whose first possible term is given.
 func readTerms(row []byte, begin term) termReader {
-	return termReader{v: varints{b: row}, term: begin}
+	return termReader{v: varint.Reader{B: row}, term: begin}
 }
 
 // next reads the next term; false at the end and where the row is damaged.
 func (r *termReader) next() bool {
-	if len(r.v.b) == 0 {
+	if len(r.v.B) == 0 {
 		return false
 	}
-	r.term += term(r.v.uint(1 << termBits))
-	r.n = uint32(r.v.uint(1 << 24))
+	r.term += term(r.v.Uint(1 << termBits))
+	r.n = uint32(r.v.Uint(1 << 24))
 	if r.n == 1 {
-		r.cell = uint32(r.v.uint(1 << 24))
+		r.cell = uint32(r.v.Uint(1 << 24))
 	} else {
-		r.coded = r.v.bytes()
-		r.v.bad = r.v.bad || r.n == 0 || uint64(r.n) > 8*uint64(len(r.coded))
+		r.coded = r.v.Bytes()
+		r.v.Bad = r.v.Bad || r.n == 0 || uint64(r.n) > 8*uint64(len(r.coded))
 	}
-	return !r.v.bad
+	return !r.v.Bad
 }
 
 // bitmap gives the postings of a term that is nearly everywhere: a bit for each

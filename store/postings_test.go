@@ -38,7 +38,7 @@ func TestPostings_ComeBack(t *testing.T) {
 		read := readTerms(row, 0)
 		for i := range want {
 			if !read.next() || read.term != all[i] {
-				t.Fatalf("term %d is %d, want %d (damaged: %v)", i, read.term, all[i], read.v.bad)
+				t.Fatalf("term %d is %d, want %d (damaged: %v)", i, read.term, all[i], read.v.Bad)
 			}
 			if got, err := read.cells(nil, span); err != nil || !slices.Equal(got, want[i]) {
 				t.Fatalf("%d cells of %d: got %d (%v)", len(want[i]), span, len(got), err)
@@ -53,7 +53,7 @@ func TestPostings_ComeBack(t *testing.T) {
 				bitmaps++
 			}
 		}
-		if read.next() || read.v.bad {
+		if read.next() || read.v.Bad {
 			t.Fatal("there is more than was written")
 		}
 	}
@@ -106,7 +106,7 @@ func FuzzTerms(f *testing.F) {
 			again = appendTerm(again, read.term-last, cells, span, &w)
 			last = read.term
 		}
-		if !whole || read.v.bad {
+		if !whole || read.v.Bad {
 			return
 		}
 		one, two := readTerms(row, 0), readTerms(again, 0)

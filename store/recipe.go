@@ -3,6 +3,8 @@ package store
 import (
 	"encoding/binary"
 	"errors"
+
+	"github.com/retake-debugger/retake/store/varint"
 )
 
 // maxSegments bounds a recipe. PutBody joins small pieces before it gets there;
@@ -71,20 +73,20 @@ func appendRuns(recipe []byte, ids []segmentID, next *segmentID) []byte {
 
 // decodeRecipe is the reverse of encodeRecipe. It trusts nothing.
 func decodeRecipe(base *segmentList, recipe []byte) (*segmentList, error) {
-	v := varints{b: recipe}
-	tail := int(v.uint(uint64(base.len)))
+	v := varint.Reader{B: recipe}
+	tail := int(v.Uint(uint64(base.len)))
 	end := base.len - tail // of what can be copied
 	list := &segmentList{chunks: make([][]segmentID, 0, len(base.chunks)+1)}
 	next := segmentID(0)
-	for len(v.b) > 0 {
-		if n := int(v.uint(uint64(max(0, end-list.len)))); n > 0 {
+	for len(v.B) > 0 {
+		if n := int(v.Uint(uint64(max(0, end-list.len)))); n > 0 {
 			list.copy(base, list.len, list.len+n)
 			next = list.at(list.len-1) + 2
 		}
-		for range v.uint(uint64(len(v.b))) {
-			id := next + segmentID(v.int())
-			n := v.uint(maxSegments)
-			if v.bad || id < 0 || id > 1<<60 || list.len+int(n) > maxSegments {
+		for range v.Uint(uint64(len(v.B))) {
+			id := next + segmentID(v.Int())
+			n := v.Uint(maxSegments)
+			if v.Bad || id < 0 || id > 1<<60 || list.len+int(n) > maxSegments {
 				return nil, errRecipe
 			}
 			for range n {
@@ -94,7 +96,7 @@ func decodeRecipe(base *segmentList, recipe []byte) (*segmentList, error) {
 			next = id
 		}
 	}
-	if v.bad || list.len+tail > maxSegments {
+	if v.Bad || list.len+tail > maxSegments {
 		return nil, errRecipe
 	}
 	list.copy(base, end, base.len)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retake-debugger/retake/store/varint"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -22,13 +23,13 @@ type sieve struct {
 // whose first cell and number of cells it takes. It is what each text of a search
 // is asked, so it makes nothing of the others.
 func (s *searching) pick(t *textRow, packed []byte, in func(first, n int64) bool) error {
-	r := itemReader{v: varints{b: packed}, exchange: t.first}
+	r := itemReader{v: varint.Reader{B: packed}, exchange: t.first}
 	for r.next() {
 		if s.sieve.passes(&r) && (in == nil || in(t.id+r.cell, r.cells)) && (t.same || s.filter.within(r.exchange, r.exchange)) {
 			t.items = append(t.items, r.item())
 		}
 	}
-	if r.v.bad {
+	if r.v.Bad {
 		return fmt.Errorf("text %d: %w", t.id, errItems)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/retake-debugger/retake/store/varint"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -82,7 +83,7 @@ func packItems(items []packedItem, exchange int64) []byte {
 
 // itemReader reads the items of a row one by one. It trusts nothing.
 type itemReader struct {
-	v        varints
+	v        varint.Reader
 	flags    byte
 	kind     uint64
 	exchange int64 // at first that of the row
@@ -95,20 +96,20 @@ type itemReader struct {
 
 // next reads the next item; false at the end and where the row is damaged.
 func (r *itemReader) next() bool {
-	if len(r.v.b) == 0 {
+	if len(r.v.B) == 0 {
 		return false
 	}
-	r.flags, r.v.b = r.v.b[0], r.v.b[1:]
-	r.kind = r.v.uint(uint64(len(itemKinds) - 1))
-	r.exchange += r.v.int()
-	r.piece += r.v.int()
-	r.tool = int64(r.v.uint(1 << 40))
-	same := r.v.uint(uint64(len(r.at)))
-	r.at = append(r.at[:same], r.v.bytes()...)
-	r.cell += r.v.int()
-	r.cells = int64(r.v.uint(mostSpan))
-	r.v.bad = r.v.bad || r.cell < 0 || r.cell > mostSpan
-	return !r.v.bad
+	r.flags, r.v.B = r.v.B[0], r.v.B[1:]
+	r.kind = r.v.Uint(uint64(len(itemKinds) - 1))
+	r.exchange += r.v.Int()
+	r.piece += r.v.Int()
+	r.tool = int64(r.v.Uint(1 << 40))
+	same := r.v.Uint(uint64(len(r.at)))
+	r.at = append(r.at[:same], r.v.Bytes()...)
+	r.cell += r.v.Int()
+	r.cells = int64(r.v.Uint(mostSpan))
+	r.v.Bad = r.v.Bad || r.cell < 0 || r.cell > mostSpan
+	return !r.v.Bad
 }
 
 // item gives the item that was read.
@@ -123,12 +124,12 @@ func (r *itemReader) item() packedItem {
 
 // unpackItems gives all items of a row.
 func unpackItems(packed []byte, exchange int64) ([]packedItem, error) {
-	r := itemReader{v: varints{b: packed}, exchange: exchange}
+	r := itemReader{v: varint.Reader{B: packed}, exchange: exchange}
 	var items []packedItem
 	for r.next() {
 		items = append(items, r.item())
 	}
-	if r.v.bad {
+	if r.v.Bad {
 		return nil, errItems
 	}
 	return items, nil

@@ -272,7 +272,7 @@ func anyOf(b *searchBlock, rows map[int64][]byte, begin term) ([]uint32, error) 
 			}
 		}
 	}
-	if r.v.bad {
+	if r.v.Bad {
 		return nil, errPostings
 	}
 	slices.Sort(all)
@@ -287,7 +287,7 @@ func allOf(b *searchBlock, rows map[int64][]byte, terms []term) ([]uint32, error
 		r := readTerms(rows[id], b.begin(id&(1<<blockRowBits-1)))
 		for r.next() && r.term < t {
 		}
-		if r.v.bad {
+		if r.v.Bad {
 			return nil, errPostings
 		}
 		if r.term != t || r.n == 0 {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -31,7 +32,7 @@ func (w *walker) arguments(it *transcript.Item, at spot) {
 		}
 	case it.Arguments == nil:
 		w.broken(it, at)
-	case !isObject([]byte(strings.TrimSpace(raw))):
+	case !rawjson.IsObject([]byte(strings.TrimSpace(raw))):
 		severity := Warning
 		if w.turn.Dialect == transcript.Messages {
 			severity = Error
@@ -48,9 +49,9 @@ func (w *walker) arguments(it *transcript.Item, at spot) {
 func freeText(d transcript.Dialect, raw []byte) bool {
 	switch d {
 	case transcript.Chat:
-		return isObject(member(raw, "custom"))
+		return rawjson.IsObject(rawjson.Get(raw, "custom"))
 	case transcript.Responses:
-		return text(member(raw, "type")) != "function_call"
+		return rawjson.String(rawjson.Get(raw, "type")) != "function_call"
 	}
 	return false
 }
@@ -60,7 +61,7 @@ func argumentsAt(d transcript.Dialect, raw []byte) string {
 	switch {
 	case d == transcript.Messages:
 		return "/input"
-	case d == transcript.Chat && member(raw, "function") != nil:
+	case d == transcript.Chat && rawjson.Get(raw, "function") != nil:
 		return "/function/arguments"
 	}
 	return "/arguments"
@@ -73,7 +74,7 @@ func (w *walker) badForm(it *transcript.Item, at spot) bool {
 		return false
 	}
 	if w.turn.Dialect == transcript.Messages {
-		if v := member(it.Raw, "input"); !isObject(v) && it.Arguments != nil {
+		if v := rawjson.Get(it.Raw, "input"); !rawjson.IsObject(v) && it.Arguments != nil {
 			is := "missing"
 			if v != nil {
 				is = kindOf(v)
@@ -83,11 +84,11 @@ func (w *walker) badForm(it *transcript.Item, at spot) bool {
 		}
 		return false
 	}
-	v := member(it.Raw, "arguments")
-	if f := member(it.Raw, "function"); f != nil {
-		v = member(f, "arguments")
+	v := rawjson.Get(it.Raw, "arguments")
+	if f := rawjson.Get(it.Raw, "function"); f != nil {
+		v = rawjson.Get(f, "arguments")
 	}
-	if has(v) && !isString(v) {
+	if rawjson.Present(v) && !rawjson.IsString(v) {
 		w.find("arguments_not_string", Error, at, it.CallID, "the arguments are %s: encode them as a string that holds JSON", kindOf(v))
 		return true
 	}
@@ -143,7 +144,7 @@ func syntax(s string) (offset int, why string) {
 
 // declared looks whether the tool of a call is one that the request declares.
 func (w *walker) declared(it *transcript.Item, at spot) {
-	kind := text(member(it.Raw, "type"))
+	kind := rawjson.String(rawjson.Get(it.Raw, "type"))
 	if w.turn.Dialect == transcript.Responses && kind != "function_call" && kind != "custom_tool_call" {
 		return
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+
+	"github.com/retake-debugger/retake/rawjson"
 )
 
 var errReference = errors.New("a reference that is not followed")
@@ -82,7 +84,7 @@ func (c schemaCost) sum(pointer string, depth int) float64 {
 		return n
 	}
 	for name, v := range schema {
-		at := pointer + "/" + escapePointer(name)
+		at := pointer + "/" + rawjson.EscapeToken(name)
 		switch name {
 		case "$ref":
 			ref, _ := v.(string)
@@ -125,7 +127,7 @@ func (c schemaCost) named(pointer string, v any, depth int) float64 {
 	n := 0.0
 	if schemas, ok := v.(map[string]any); ok {
 		for name := range schemas {
-			n += c.at(pointer+"/"+escapePointer(name), depth)
+			n += c.at(pointer+"/"+rawjson.EscapeToken(name), depth)
 		}
 	}
 	return n
@@ -152,8 +154,4 @@ func (c schemaCost) lookup(pointer string) any {
 		}
 	}
 	return v
-}
-
-func escapePointer(s string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(s, "~", "~0"), "/", "~1")
 }

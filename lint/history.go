@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"strings"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -73,7 +74,7 @@ func newHistory(t *transcript.Turn) *history {
 // heldByProvider tells whether a request leans on a history that it does not
 // hold.
 func heldByProvider(t *transcript.Turn) bool {
-	return t.PreviousID != "" || has(t.Parameters["conversation"]) || has(t.Parameters["prompt"])
+	return t.PreviousID != "" || rawjson.Present(t.Parameters["conversation"]) || rawjson.Present(t.Parameters["prompt"])
 }
 
 // take goes one item further.

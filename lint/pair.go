@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -28,7 +29,7 @@ func (h *history) result(w *walker, it *transcript.Item, at spot) {
 // find gives the open call that a result answers, nil if there is none.
 func (h *history) find(w *walker, it *transcript.Item, at spot) *call {
 	if it.CallID == "" {
-		if legacy := h.dialect == transcript.Chat && text(member(it.Raw, "role")) == "function"; !legacy {
+		if legacy := h.dialect == transcript.Chat && rawjson.String(rawjson.Get(it.Raw, "role")) == "function"; !legacy {
 			w.find("result_without_call_id", Error, at, "", "the result names no call: set %s", idMember(h.dialect))
 		}
 		return h.byPlace(it.Name)

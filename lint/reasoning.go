@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -20,10 +21,10 @@ func (h *history) reasoning(w *walker, it *transcript.Item, at spot) {
 			h.thought = &thought{at, it.ItemID}
 		}
 	case transcript.Messages:
-		if text(member(it.Raw, "type")) != "thinking" || at.body != "request" {
+		if rawjson.String(rawjson.Get(it.Raw, "type")) != "thinking" || at.body != "request" {
 			return
 		}
-		if s := member(it.Raw, "signature"); !isString(s) || len(s) == 2 {
+		if s := rawjson.Get(it.Raw, "signature"); !rawjson.IsString(s) || len(s) == 2 {
 			w.find("thinking_signature_lost", Error, at, "", "the thinking block has no signature: send it back as it came, or leave the whole block out")
 		}
 	}
@@ -188,7 +189,7 @@ func (e *echo) thinking() {
 		return
 	}
 	severity := Warning
-	switch text(member(e.turn.Parameters["thinking"], "type")) {
+	switch rawjson.String(rawjson.Get(e.turn.Parameters["thinking"], "type")) {
 	case "enabled":
 		severity = Error
 	case "adaptive":
@@ -215,7 +216,7 @@ func (e *echo) reasons() int {
 // sameThinking finds a block that has the text or the signature of a recorded
 // one, but not both.
 func (e *echo) sameThinking(was *transcript.Item) {
-	signature := text(member(was.Raw, "signature"))
+	signature := rawjson.String(rawjson.Get(was.Raw, "signature"))
 	if signature == "" {
 		return
 	}
@@ -223,7 +224,7 @@ func (e *echo) sameThinking(was *transcript.Item) {
 		if it.Kind != transcript.Reasoning {
 			continue
 		}
-		now := text(member(it.Raw, "signature"))
+		now := rawjson.String(rawjson.Get(it.Raw, "signature"))
 		sameText, sameSignature := it.Text == was.Text, now == signature
 		if sameText && sameSignature {
 			return

@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -27,7 +28,7 @@ func (w *walker) request() {
 }
 
 func (w *walker) maxTokens() {
-	if p := w.turn.Parameters; w.turn.Dialect == transcript.Messages && len(p) > 0 && !has(p["max_tokens"]) {
+	if p := w.turn.Parameters; w.turn.Dialect == transcript.Messages && len(p) > 0 && !rawjson.Present(p["max_tokens"]) {
 		w.find("missing_max_tokens", Error, w.in(""), "", "the request has no max_tokens: set it")
 	}
 }
@@ -43,7 +44,7 @@ func (w *walker) wrongMember() {
 		name, want = "input", "messages"
 	}
 	v := p[name]
-	if name == "" || !isArray(v) && !(isString(v) && name == "input") {
+	if name == "" || !rawjson.IsArray(v) && !(rawjson.IsString(v) && name == "input") {
 		return
 	}
 	severity := Error
@@ -56,9 +57,9 @@ func (w *walker) wrongMember() {
 // toolShape looks whether a function is declared as the API wants it.
 func (w *walker) toolShape(it *transcript.Item) {
 	raw, why := it.Raw, ""
-	kind := text(member(raw, "type"))
-	inner, schema, parameters := isObject(member(raw, "function")), isObject(member(raw, "input_schema")), isObject(member(raw, "parameters"))
-	name := isString(member(raw, "name"))
+	kind := rawjson.String(rawjson.Get(raw, "type"))
+	inner, schema, parameters := rawjson.IsObject(rawjson.Get(raw, "function")), rawjson.IsObject(rawjson.Get(raw, "input_schema")), rawjson.IsObject(rawjson.Get(raw, "parameters"))
+	name := rawjson.IsString(rawjson.Get(raw, "name"))
 	switch w.turn.Dialect {
 	case transcript.Chat:
 		if strings.HasPrefix(it.At, "/functions") || inner || kind != "" && kind != "function" {
@@ -97,20 +98,20 @@ func (w *walker) toolShape(it *transcript.Item) {
 // toolChoice judges tool_choice by its form and by the tools that there are.
 func (w *walker) toolChoice() {
 	v := w.turn.Parameters["tool_choice"]
-	if !has(v) {
+	if !rawjson.Present(v) {
 		return
 	}
 	at := w.in("/tool_choice")
 	say := func(format string, args ...any) {
 		w.find("wrong_tool_choice", Error, at, "", format, args...)
 	}
-	kind := text(member(v, "type"))
-	inner := isObject(member(v, "function"))
-	name := text(member(v, "name"))
+	kind := rawjson.String(rawjson.Get(v, "type"))
+	inner := rawjson.IsObject(rawjson.Get(v, "function"))
+	name := rawjson.String(rawjson.Get(v, "name"))
 	switch w.turn.Dialect {
 	case transcript.Messages:
 		switch {
-		case !isObject(v):
+		case !rawjson.IsObject(v):
 			say(`tool_choice is %s: send an object such as {"type":"auto"}`, kindOf(v))
 			return
 		case kind != "auto" && kind != "any" && kind != "tool" && kind != "none":
@@ -118,13 +119,13 @@ func (w *walker) toolChoice() {
 			return
 		}
 	case transcript.Chat:
-		name = text(member(v, "function", "name"))
+		name = rawjson.String(rawjson.Get(v, "function", "name"))
 		switch {
 		case kind == "function" && !inner, kind == "tool", kind == "any", kind == "auto":
 			say(`tool_choice has the shape of another API: send "auto", "none", "required" or {"type":"function","function":{"name"}}`)
 			return
-		case isString(v) && !oneOf(text(v), "auto", "none", "required", "any"): // any: Mistral
-			say(`tool_choice is %s: chat takes "auto", "none", "required" or an object`, quoted(text(v)))
+		case rawjson.IsString(v) && !oneOf(rawjson.String(v), "auto", "none", "required", "any"): // any: Mistral
+			say(`tool_choice is %s: chat takes "auto", "none", "required" or an object`, quoted(rawjson.String(v)))
 			return
 		}
 	case transcript.Responses:
@@ -132,8 +133,8 @@ func (w *walker) toolChoice() {
 		case inner, kind == "tool", kind == "any", kind == "auto":
 			say(`tool_choice has the shape of another API: send "auto", "none", "required" or {"type":"function","name"}`)
 			return
-		case isString(v) && !oneOf(text(v), "auto", "none", "required"):
-			say(`tool_choice is %s: responses takes "auto", "none", "required" or an object`, quoted(text(v)))
+		case rawjson.IsString(v) && !oneOf(rawjson.String(v), "auto", "none", "required"):
+			say(`tool_choice is %s: responses takes "auto", "none", "required" or an object`, quoted(rawjson.String(v)))
 			return
 		}
 	}
@@ -150,7 +151,7 @@ func (w *walker) chosen(v []byte, kind, name string, say func(string, ...any)) {
 	switch {
 	case forced && w.set.tool(name) == nil:
 		say("tool_choice names %s, which is not declared: declare it, or choose another", quoted(name))
-	case none && (oneOf(text(v), "required", "any") || kind == "any"):
+	case none && (oneOf(rawjson.String(v), "required", "any") || kind == "any"):
 		say("tool_choice wants a call, and no tool is declared: declare tools, or leave tool_choice out")
 	}
 }
@@ -170,14 +171,14 @@ func (w *walker) message(it *transcript.Item, at spot) {
 		return
 	}
 	raw := it.Raw
-	if !isObject(raw) && (w.turn.Dialect != transcript.Responses || !isString(raw)) {
+	if !rawjson.IsObject(raw) && (w.turn.Dialect != transcript.Responses || !rawjson.IsString(raw)) {
 		if strings.Count(at.at, "/") == 2 && !strings.HasPrefix(at.at, "/system") {
 			w.find("invalid_message", Error, at, "", "this is %s, not a message: send {\"role\",\"content\"}", kindOf(raw))
 		}
 		return
 	}
 	if w.turn.Dialect == transcript.Messages {
-		if text(member(raw, "type")) == "text" && strings.TrimSpace(it.Text) == "" {
+		if rawjson.String(rawjson.Get(raw, "type")) == "text" && strings.TrimSpace(it.Text) == "" {
 			severity := Error
 			if it.Text != "" { // a blank before a tool_use was taken
 				severity = Warning
@@ -186,8 +187,8 @@ func (w *walker) message(it *transcript.Item, at spot) {
 		}
 		return
 	}
-	content := member(raw, "content")
-	for i, part := range elements(content) {
+	content := rawjson.Get(raw, "content")
+	for i, part := range rawjson.Indexed(content) {
 		if why := w.unsupported(part); why != "" {
 			w.find("unsupported_content", Error, at.under(fmt.Sprintf("/content/%d", i)), "", "%s", why)
 		}
@@ -196,7 +197,7 @@ func (w *walker) message(it *transcript.Item, at spot) {
 
 // unsupported says why a part of a message is not taken.
 func (w *walker) unsupported(part []byte) string {
-	switch kind := text(member(part, "type")); kind {
+	switch kind := rawjson.String(rawjson.Get(part, "type")); kind {
 	case "input_audio":
 		if model := w.turn.Model; w.turn.Dialect == transcript.Chat && ofOpenAI(model) && !strings.Contains(model, "audio") {
 			return fmt.Sprintf("%s takes no audio: use a model that does, or send a transcript", quoted(model))
@@ -216,10 +217,10 @@ func ofOpenAI(model string) bool {
 // audioFile finds sound and film sent as a file, which responses refuses.
 func audioFile(part []byte) string {
 	kind := ""
-	if data := text(member(part, "file_data")); strings.HasPrefix(data, "data:audio/") || strings.HasPrefix(data, "data:video/") {
+	if data := rawjson.String(rawjson.Get(part, "file_data")); strings.HasPrefix(data, "data:audio/") || strings.HasPrefix(data, "data:video/") {
 		kind, _, _ = strings.Cut(data[len("data:"):min(len(data), 60)], ";")
 	}
-	switch ext := strings.ToLower(path.Ext(text(member(part, "file_url")))); ext {
+	switch ext := strings.ToLower(path.Ext(rawjson.String(rawjson.Get(part, "file_url")))); ext {
 	case ".mp3", ".wav", ".ogg", ".flac", ".m4a", ".mp4", ".mov", ".webm":
 		kind = ext
 	}

@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"strings"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -116,7 +117,7 @@ func shapeOf(s string) string {
 func looksFailed(s string) bool {
 	s = strings.TrimSpace(s)
 	if strings.HasPrefix(s, "{") {
-		return says(errorMember(s))
+		return truthy(errorMember(s))
 	}
 	head := strings.ToLower(s[:min(len(s), 40)])
 	for _, p := range [...]string{"error:", "error -", "traceback (most recent call last)", "exception:", "fatal:", "fatal error:", "<tool_use_error>", "<error>"} {
@@ -131,7 +132,7 @@ func errorMember(s string) []byte {
 	if !strings.HasSuffix(s, "}") {
 		return nil
 	}
-	return member([]byte(s), "error")
+	return rawjson.Get([]byte(s), "error")
 }
 
 // claimsSuccess tells whether a JSON object says that all went well.
@@ -140,14 +141,14 @@ func claimsSuccess(s string) bool {
 	if !strings.HasPrefix(s, "{") {
 		return false
 	}
-	for key, v := range members([]byte(s)) {
+	for key, v := range rawjson.Members([]byte(s)) {
 		switch key {
 		case "success", "ok":
 			if string(v) == "true" {
 				return true
 			}
 		case "status":
-			if t := text(v); t == "ok" || t == "success" || string(v) == "200" {
+			if t := rawjson.String(v); t == "ok" || t == "success" || string(v) == "200" {
 				return true
 			}
 		}
@@ -212,17 +213,17 @@ func (w *walker) contentShape(it *transcript.Item, at spot) {
 	name := "content"
 	if w.turn.Dialect == transcript.Responses {
 		name = "output"
-		switch kind := text(member(it.Raw, "type")); kind {
+		switch kind := rawjson.String(rawjson.Get(it.Raw, "type")); kind {
 		case "function_call_output", "custom_tool_call_output":
 		default:
 			return
 		}
 	}
-	v := member(it.Raw, name)
+	v := rawjson.Get(it.Raw, name)
 	switch {
-	case isString(v):
-	case isArray(v):
-		for i, part := range elements(v) {
+	case rawjson.IsString(v):
+	case rawjson.IsArray(v):
+		for i, part := range rawjson.Indexed(v) {
 			if why := w.badPart(part); why != "" {
 				w.find("tool_content_not_string", Error, at.under(fmt.Sprintf("/%s/%d", name, i)), it.CallID, "%s: send text, or a part that the API takes", why)
 				return
@@ -243,13 +244,13 @@ func (w *walker) contentShape(it *transcript.Item, at spot) {
 
 func kindOf(v []byte) string {
 	switch {
-	case isObject(v):
+	case rawjson.IsObject(v):
 		return "an object"
-	case isArray(v):
+	case rawjson.IsArray(v):
 		return "an array"
-	case isString(v):
+	case rawjson.IsString(v):
 		return "a string"
-	case !has(v):
+	case !rawjson.Present(v):
 		return "null"
 	}
 	return "neither text nor list"
@@ -257,8 +258,8 @@ func kindOf(v []byte) string {
 
 // badPart says why a part of a result is not taken.
 func (w *walker) badPart(part []byte) string {
-	kind := text(member(part, "type"))
-	if !isObject(part) {
+	kind := rawjson.String(rawjson.Get(part, "type"))
+	if !rawjson.IsObject(part) {
 		return "a part is " + kindOf(part)
 	}
 	switch {
@@ -269,4 +270,13 @@ func (w *walker) badPart(part []byte) string {
 		return fmt.Sprintf("a part of type %s belongs to another API", quoted(kind))
 	}
 	return ""
+}
+
+// truthy reports whether a program would take a value for yes.
+func truthy(raw []byte) bool {
+	switch string(raw) {
+	case "", "null", "false", "0", `""`, "{}", "[]":
+		return false
+	}
+	return true
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -86,7 +87,7 @@ func (s *schemas) of(tool *transcript.Item) *toolSchema {
 // parametersOf gives the schema that a tool declares, whatever the API.
 func parametersOf(raw []byte) []byte {
 	for _, path := range [...][]string{{"function", "parameters"}, {"input_schema"}, {"parameters"}} {
-		if v := member(raw, path...); isObject(v) {
+		if v := rawjson.Get(raw, path...); rawjson.IsObject(v) {
 			return v
 		}
 	}

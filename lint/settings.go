@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -53,19 +54,19 @@ func settingsOf(step *Step, before *settings) *settings {
 
 // declare notes a tool, and the tools that a namespace groups (responses).
 func (s *settings) declare(it *transcript.Item, raw []byte, name string) {
-	kind := text(member(raw, "type"))
+	kind := rawjson.String(rawjson.Get(raw, "type"))
 	switch {
 	case kind == "tool_search", kind == "additional_tools", kind == "mcp", strings.HasPrefix(kind, "tool_search_tool"), kind == "mcp_toolset":
 		s.open = true
 	case kind == "namespace":
-		for _, tool := range elements(member(raw, "tools")) {
-			inner := &transcript.Item{Kind: it.Kind, Raw: tool, Name: text(member(tool, "name"))}
+		for _, tool := range rawjson.Indexed(rawjson.Get(raw, "tools")) {
+			inner := &transcript.Item{Kind: it.Kind, Raw: tool, Name: rawjson.String(rawjson.Get(tool, "name"))}
 			s.tools[inner.Name] = inner
 		}
 		return
 	}
-	if f := member(raw, "function"); name == "" || isObject(f) {
-		if n := text(member(f, "name")); n != "" {
+	if f := rawjson.Get(raw, "function"); name == "" || rawjson.IsObject(f) {
+		if n := rawjson.String(rawjson.Get(f, "name")); n != "" {
 			name = n
 		}
 	}

@@ -1,6 +1,9 @@
 package rawjson
 
-import "bytes"
+import (
+	"bytes"
+	"iter"
+)
 
 // A Cursor visits the members of an object or the elements of an array.
 type Cursor struct {
@@ -118,4 +121,27 @@ func Elements(v []byte) [][]byte {
 		out = append(out, c.Value())
 	}
 	return out
+}
+
+// Members visits the members of an object.
+func Members(v []byte) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		for c := Walk(v); c.Object && c.Next(); {
+			if !yield(string(c.Key()), c.Value()) {
+				return
+			}
+		}
+	}
+}
+
+// Indexed visits the elements of an array.
+func Indexed(v []byte) iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		n := 0
+		for c := Walk(v); !c.Object && c.Next(); n++ {
+			if !yield(n, c.Value()) {
+				return
+			}
+		}
+	}
 }

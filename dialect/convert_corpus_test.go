@@ -159,7 +159,7 @@ func beats(body []byte, items []transcript.Item, lost []Loss) []beat {
 		}
 		if it.Kind == transcript.ToolCall {
 			b.text = it.ArgumentsRaw
-			if c, err := transcript.Canonical(it.Arguments); err == nil {
+			if c, err := rawjson.Canonical(it.Arguments); err == nil {
 				b.text = string(c)
 			}
 		}
@@ -198,7 +198,7 @@ func suffer(b *beat, body []byte, it *transcript.Item, here, all []Loss) bool {
 			b.role = l.To
 		case CallRewritten, ArgumentsRewritten:
 			if b.kind == string(transcript.ToolCall) && (l.From == "free text" || l.Code == ArgumentsRewritten) {
-				c, _ := transcript.Canonical([]byte(`{"input":` + string(rawjson.Quote(it.ArgumentsRaw)) + `}`))
+				c, _ := rawjson.Canonical([]byte(`{"input":` + string(rawjson.Quote(it.ArgumentsRaw)) + `}`))
 				b.text = string(c)
 			} else if b.kind == string(transcript.ToolResult) && b.text == "" {
 				b.text = string(rawjson.Get(it.Raw, "output")) + string(rawjson.Get(it.Raw, "tools"))
@@ -257,7 +257,7 @@ func respelled(name, text string) string {
 	if name == "tool_choice" && text == "any" {
 		text = "required"
 	}
-	if c, err := transcript.Canonical([]byte(text)); err == nil && strings.HasPrefix(text, "{") {
+	if c, err := rawjson.Canonical([]byte(text)); err == nil && strings.HasPrefix(text, "{") {
 		text = string(c)
 	}
 	return "text=" + text

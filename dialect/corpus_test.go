@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -307,8 +308,8 @@ func compareCalls(check func(string, any, any), want corpusWant, turn *transcrip
 		case w.Arguments != nil:
 			check("tool_call arguments", *w.Arguments, calls[i].ArgumentsRaw)
 		case w.Canon != nil:
-			want, _ := transcript.Canonical([]byte(*w.Canon))
-			got, _ := transcript.Canonical([]byte(calls[i].ArgumentsRaw))
+			want, _ := rawjson.Canonical([]byte(*w.Canon))
+			got, _ := rawjson.Canonical([]byte(calls[i].ArgumentsRaw))
 			check("tool_call arguments", string(want), string(got))
 		}
 	}

@@ -235,7 +235,7 @@ func canonical(t *testing.T, raw []byte) []byte {
 	if len(raw) == 0 {
 		return nil
 	}
-	c, err := transcript.Canonical(raw)
+	c, err := rawjson.Canonical(raw)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/formats"
 	"github.com/retake-debugger/retake/lint"
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -322,7 +323,7 @@ func TestFit_DropsWholeRounds(t *testing.T) {
 
 func canonical(t *testing.T, raw []byte) string {
 	t.Helper()
-	c, err := transcript.Canonical(raw)
+	c, err := rawjson.Canonical(raw)
 	if err != nil {
 		t.Fatalf("%v in %s", err, raw)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -28,7 +29,7 @@ const ByText = "(answers with text)"
 func Label(t *transcript.Turn) string {
 	return label(t, func(it *transcript.Item) string {
 		arguments := it.ArgumentsRaw
-		if c, err := transcript.Canonical(it.Arguments); err == nil {
+		if c, err := rawjson.Canonical(it.Arguments); err == nil {
 			arguments = string(c)
 		}
 		return it.Name + " " + arguments

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -32,7 +33,7 @@ type taped struct {
 
 func keyOf(name, raw string, arguments json.RawMessage) tapeKey {
 	if arguments != nil {
-		if c, err := transcript.Canonical(arguments); err == nil {
+		if c, err := rawjson.Canonical(arguments); err == nil {
 			return tapeKey{name, string(c)}
 		}
 	}

@@ -3,43 +3,33 @@ package transcript
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
+
+	"github.com/retake-debugger/retake/rawjson"
 )
 
-// A Difference is a value that two JSON documents do not have alike. nil: that
-// side has none there.
+// A Difference is a value in which two JSON documents differ. nil means that a side
+// has no value there.
 type Difference struct {
 	At  string          `json:"at"` // JSON pointer; into the first document where both have it
 	Was json.RawMessage `json:"was"`
 	Now json.RawMessage `json:"now"`
 }
 
-// DiffJSON holds two JSON values against each other. Numbers are compared by all
-// their digits and shown as they were written; the order of members does not
-// count, that of elements does. It is not ok if one of them is no JSON.
+// DiffJSON compares two JSON values. Numbers are compared by all their digits and
+// shown as they are written. The order of members does not count, the order of
+// elements does. ok is false if one of the two is not JSON.
 func DiffJSON(a, b []byte) (list []Difference, ok bool) {
-	x, okA := decoded(a)
-	y, okB := decoded(b)
-	if !okA || !okB {
+	x, errA := rawjson.Decode(a)
+	y, errB := rawjson.Decode(b)
+	if errA != nil || errB != nil {
 		return nil, false
 	}
 	var d jsonDiff
 	d.values("", x, y)
 	return d.list, true
-}
-
-func decoded(raw []byte) (v any, ok bool) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if d.Decode(&v) != nil {
-		return nil, false
-	}
-	_, err := d.Token()
-	return v, err == io.EOF
 }
 
 type jsonDiff struct{ list []Difference }
@@ -73,7 +63,7 @@ func (d *jsonDiff) objects(at string, a, b map[string]any) {
 	for _, name := range names {
 		x, inA := a[name]
 		y, inB := b[name]
-		under := at + "/" + pointerToken(name)
+		under := at + "/" + rawjson.EscapeToken(name)
 		switch {
 		case !inB:
 			d.list = append(d.list, Difference{At: under, Was: rawOf(x)})
@@ -85,7 +75,7 @@ func (d *jsonDiff) objects(at string, a, b map[string]any) {
 	}
 }
 
-// arrays aligns elements that are equal; between them, those at the same
+// arrays aligns equal elements. Between two aligned ones, elements at the same
 // distance are versions of each other.
 func (d *jsonDiff) arrays(at string, a, b []any) {
 	i, k := 0, 0
@@ -112,14 +102,14 @@ func canonicals(list []any) []string {
 }
 
 func canonicalOf(v any) string {
-	var out bytes.Buffer
-	if err := (canonical{}).write(&out, v); err != nil {
+	text, err := rawjson.CanonicalText(v)
+	if err != nil {
 		return ""
 	}
-	return out.String()
+	return text
 }
 
-// rawOf writes a value; its numbers keep their digits.
+// rawOf returns a value as JSON. Numbers keep their digits.
 func rawOf(v any) json.RawMessage {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -128,8 +118,4 @@ func rawOf(v any) json.RawMessage {
 		return nil
 	}
 	return bytes.TrimSpace(out.Bytes())
-}
-
-func pointerToken(name string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }

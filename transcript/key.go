@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"strings"
+
+	"github.com/retake-debugger/retake/rawjson"
 )
 
 // Key identifies an item by its meaning: items with equal keys are the same,
@@ -100,7 +102,7 @@ func canonicalArguments(it *Item) string {
 	if raw == "" {
 		return "{}"
 	}
-	if c, err := Canonical([]byte(raw)); err == nil {
+	if c, err := rawjson.Canonical([]byte(raw)); err == nil {
 		return string(c)
 	}
 	return raw

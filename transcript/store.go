@@ -14,8 +14,6 @@ var ErrNotFound = errors.New("not found")
 // ErrDamaged means that what is stored of one exchange cannot be read. Others can.
 var ErrDamaged = errors.New("damaged in the database")
 
-var errTrailing = errors.New("more than one JSON value")
-
 // BodyID names a stored body. 0 is the empty body.
 type BodyID int64
 

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/rawjson"
 )
 
 // A Mask takes out of requests what differs from run to run without meaning: every
@@ -149,7 +149,7 @@ func (m *masker) mask(raw []byte) []byte {
 
 // canonical gives equal bytes for equal values; what is no JSON stays.
 func canonical(raw []byte) []byte {
-	if c, err := transcript.Canonical(raw); err == nil {
+	if c, err := rawjson.Canonical(raw); err == nil {
 		return c
 	}
 	return raw

@@ -1,4 +1,4 @@
-package transcript
+package rawjson
 
 import (
 	"bytes"
@@ -6,33 +6,33 @@ import (
 	"math/rand/v2"
 )
 
-// longString is from what size on a string of a JSON value is put aside while the
-// value is read: pictures are strings of megabytes, and decoding and encoding one
-// again gives the same bytes.
+// longString is the length from which a string is put aside while its value is
+// decoded and encoded again. Images are strings of megabytes, and the result has the
+// same bytes.
 const longString = 4 << 10
 
 // longStrings are strings that were put aside.
 type longStrings struct {
-	prefix string // of what stands for them, which nobody can guess
+	prefix string // of the placeholders; random, so that no input contains it
 	texts  [][]byte
 }
 
-// putAside gives a JSON value with short strings in the place of its long ones, of
-// those whose canonical form is what is written.
+// putAside returns a JSON value with placeholders for those long strings that are
+// already written in their canonical form.
 func putAside(raw []byte) ([]byte, *longStrings) {
 	if len(raw) < longString {
 		return raw, nil
 	}
 	l := &longStrings{prefix: fmt.Sprintf(`"long-%016x-`, rand.Uint64())}
 	var out []byte
-	done := 0 // of raw, that is in out
+	done := 0 // bytes of raw that are in out
 	for i := 0; ; {
 		n := bytes.IndexByte(raw[i:], '"')
 		if n < 0 {
 			break
 		}
 		begin := i + n
-		end := stringEnd(raw, begin)
+		end := SkipString(raw, begin)
 		if end < 0 {
 			break
 		}
@@ -51,7 +51,7 @@ func putAside(raw []byte) ([]byte, *longStrings) {
 
 func (l *longStrings) name(i int) string { return fmt.Sprintf(`%s%d"`, l.prefix, i) }
 
-// putBack gives a text with the strings that were put aside.
+// putBack returns a text with its placeholders replaced.
 func (l *longStrings) putBack(text []byte) []byte {
 	if l == nil {
 		return text
@@ -75,21 +75,7 @@ func (l *longStrings) putBack(text []byte) []byte {
 	}
 }
 
-// stringEnd gives the index behind the string that begins at raw[i], -1 if it has
-// no end.
-func stringEnd(raw []byte, i int) int {
-	for i++; i < len(raw); i++ {
-		switch raw[i] {
-		case '"':
-			return i + 1
-		case '\\':
-			i++
-		}
-	}
-	return -1
-}
-
-// isPlain tells whether encoding/json writes a string as these bytes.
+// isPlain reports whether encoding/json writes a string as these bytes.
 func isPlain(s []byte) bool {
 	for _, c := range s {
 		if c < ' ' || c > '~' || c == '\\' || c == '<' || c == '>' || c == '&' {
@@ -99,7 +85,8 @@ func isPlain(s []byte) bool {
 	return true
 }
 
-// isName tells whether what a string stands before makes it a member's name.
-func isName(behind []byte) bool {
-	return bytes.HasPrefix(bytes.TrimLeft(behind, " \t\r\n"), []byte(":"))
+// isName reports whether a string is a member's name, by the text after it.
+func isName(after []byte) bool {
+	i := SkipSpace(after, 0)
+	return i < len(after) && after[i] == ':'
 }

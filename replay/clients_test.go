@@ -18,6 +18,7 @@ import (
 
 	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/replay/replaytest"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -105,7 +106,7 @@ func clientRuns(t *testing.T, b *bench, client string) [][]*transcript.Exchange 
 		c.ResponseHeader = headersOf(t, r.Resp.Headers)
 		captures = append(captures, c)
 	}
-	stored, err := ingest.Commit(context.Background(), b.db, captures)
+	stored, err := ingest.Commit(context.Background(), b.DB, captures)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +181,7 @@ func TestPlay_ContinuesWhatRealClientsRecorded(t *testing.T) {
 
 func goOnWith(t *testing.T, b *bench, stub string, run []*transcript.Exchange) {
 	t.Helper()
-	rows, err := b.db.IntroducedResults(t.Context(), run[len(run)-1].ID)
+	rows, err := b.DB.IntroducedResults(t.Context(), run[len(run)-1].ID)
 	if err != nil || len(rows) == 0 {
 		t.Fatalf("the last step of a run brings %v, %v", rows, err)
 	}
@@ -196,11 +197,11 @@ func goOnWith(t *testing.T, b *bench, stub string, run []*transcript.Exchange) {
 		origin     *transcript.Exchange
 		now, later []transcript.Edit
 	}{"from the first step": {run[0], nil, edits}, "from the last step": {run[len(run)-1], edits, nil}} {
-		req := prepare(t, b.db, play.origin, play.now...)
+		req := replaytest.Prepare(t, b.DB, play.origin, play.now...)
 		if err := req.SendTo(stub); err != nil {
 			t.Fatal(err)
 		}
-		take, err := b.player().Play(t.Context(), req, replay.Options{Sources: tapeOf(t, b.db, play.origin, play.later...), Edits: play.later})
+		take, err := b.Player().Play(t.Context(), req, replay.Options{Sources: tapeOf(t, b.DB, play.origin, play.later...), Edits: play.later})
 		if err != nil {
 			t.Fatal(err)
 		}

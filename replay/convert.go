@@ -32,8 +32,8 @@ func (r *Request) Speaks() transcript.Dialect {
 	return r.Origin.Dialect
 }
 
-// model gives the model that the body names, "" if it names none.
-func (r *Request) model() string {
+// Model returns the model that the body names, "" if it names none.
+func (r *Request) Model() string {
 	d, err := r.decoded()
 	if err != nil {
 		return ""

@@ -25,6 +25,16 @@ var ErrEdit = errors.New("the edit cannot be made")
 // mostWas bounds how much of what an edit replaced is kept with it.
 const mostWas = 64 << 10
 
+// Apply makes edits in a request body. It completes each edit by where its value stands
+// and what it was.
+func Apply(speaks transcript.Dialect, body []byte, edits []transcript.Edit) ([]byte, error) {
+	made, err := apply(newDecoded(speaks, "", "", body, nil), edits)
+	if err != nil {
+		return nil, err
+	}
+	return made.body, nil
+}
+
 // apply makes the edits in a request body, one after the other. It completes each edit by
 // where its value stands and what it was.
 func apply(body *decoded, edits []transcript.Edit) (*decoded, error) {

@@ -20,11 +20,11 @@ func Difference(before, after []byte) ([]transcript.Edit, error) {
 	}
 	var d difference
 	d.values("", before, after)
-	made, err := apply(newDecoded(transcript.Unknown, "", "", before, nil), slices.Clone(d.edits))
+	made, err := Apply(transcript.Unknown, before, slices.Clone(d.edits))
 	if err != nil {
 		return nil, err
 	}
-	if left, ok := transcript.DiffJSON(made.body, after); !ok || len(left) > 0 {
+	if left, ok := transcript.DiffJSON(made, after); !ok || len(left) > 0 {
 		return nil, fmt.Errorf("%w: the change at %q cannot be told as an edit (a member that is there twice?)", ErrEdit, firstOf(left))
 	}
 	return d.edits, nil

@@ -45,8 +45,8 @@ func newErrors(before, now []lint.Finding) (found []lint.Finding) {
 	return found
 }
 
-// errors returns what lint calls an error in a request body.
-func (d *decoded) errors() (list []lint.Finding) {
+// lint returns what lint calls an error in a request body.
+func (d *decoded) lint() (list []lint.Finding) {
 	for _, f := range lint.Exchange(lint.Step{Exchange: &transcript.Exchange{Dialect: d.speaks}, Turn: d.turn()}, nil) {
 		if f.Severity == lint.Error {
 			list = append(list, f)

@@ -57,6 +57,12 @@ func (t *Tape) Estimate(req *Request, mode transcript.TakeMode, steps int, price
 	return e
 }
 
+// Estimate returns what it is likely to use to send the request once.
+func (r *Request) Estimate(prices *pricing.Table) Estimate {
+	tape := Tape{line: []*transcript.Exchange{r.Origin}}
+	return tape.Estimate(r, transcript.Once, 0, prices)
+}
+
 // modelOf gives the model that a request names in its body, "" if it does not.
 func modelOf(r *Request) string {
 	d, err := r.decoded()

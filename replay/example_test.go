@@ -16,6 +16,7 @@ import (
 	"github.com/retake-debugger/retake/recorder"
 	"github.com/retake-debugger/retake/recorder/spool"
 	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/replay/minimise"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -139,7 +140,7 @@ func ExampleMinimiser() {
 	if err != nil {
 		panic(err)
 	}
-	minimiser := replay.Minimiser{
+	minimiser := minimise.Minimiser{
 		Player:  &replay.Player{Store: db, Transport: recorder.NewTransport(nil, recorder.Options{Spool: spool}), WithID: recorder.WithID},
 		Request: req,
 		Look:    replay.LookForText(regexp.MustCompile("raining")),

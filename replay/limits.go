@@ -52,7 +52,7 @@ func (s *spent) add(r *Request, t *transcript.Turn, prices *pricing.Table) {
 		}
 		return
 	}
-	s.usage = addUsage(s.usage, t.Usage, s.counted == 0)
+	s.usage = AddUsage(s.usage, t.Usage, s.counted == 0)
 	s.counted++
 	if prices == nil {
 		s.unpriced++
@@ -87,7 +87,8 @@ func (s *spent) total() *transcript.Usage {
 	return &u
 }
 
-func addUsage(a transcript.Usage, b *transcript.Usage, first bool) transcript.Usage {
+// AddUsage adds b to a; first says that nothing was added before.
+func AddUsage(a transcript.Usage, b *transcript.Usage, first bool) transcript.Usage {
 	sum := transcript.Usage{
 		InputTotal: a.InputTotal + b.InputTotal, InputUncached: a.InputUncached + b.InputUncached, CacheRead: a.CacheRead + b.CacheRead, CacheWrite: a.CacheWrite + b.CacheWrite,
 		Output: a.Output + b.Output, Reasoning: a.Reasoning + b.Reasoning, Total: a.Total + b.Total, Complete: b.Complete && (first || a.Complete),

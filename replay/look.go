@@ -36,15 +36,15 @@ func Label(t *transcript.Turn) string {
 	})
 }
 
-// toolLabel names the tools that an answer calls.
-func toolLabel(t *transcript.Turn) string {
+// ToolLabel names the tools that an answer calls.
+func ToolLabel(t *transcript.Turn) string {
 	return label(t, func(it *transcript.Item) string { return it.Name })
 }
 
 func label(t *transcript.Turn, name func(*transcript.Item) string) string {
 	var calls []string
 	for i := range t.Output {
-		if it := &t.Output[i]; isOwnCall(it) {
+		if it := &t.Output[i]; IsOwnCall(it) {
 			calls = append(calls, name(it))
 		}
 	}
@@ -54,12 +54,13 @@ func label(t *transcript.Turn, name func(*transcript.Item) string) string {
 	return strings.Join(calls, " + ")
 }
 
-func isOwnCall(it *transcript.Item) bool {
+// IsOwnCall reports whether an item is a call that the client runs, of the first choice.
+func IsOwnCall(it *transcript.Item) bool {
 	return it.Kind == transcript.ToolCall && !it.ServerSide && it.Choice == 0
 }
 
-// first gives the answer of the first step, nil if there is none.
-func (t *Take) first() *transcript.Turn {
+// First returns the answer of the first step, nil if there is none.
+func (t *Take) First() *transcript.Turn {
 	if len(t.Turns) == 0 {
 		return nil
 	}
@@ -71,7 +72,7 @@ func (t *Take) first() *transcript.Turn {
 func LookAtNext(recorded *transcript.Turn) Look {
 	if recorded == nil || recorded.Error != nil || len(recorded.Output) == 0 {
 		return Look{Name: "the next answer calls a tool", Mode: transcript.Once, Yes: func(_ context.Context, t *Take) (bool, error) {
-			return t.first() != nil && toolLabel(t.first()) != ByText, nil
+			return t.First() != nil && ToolLabel(t.First()) != ByText, nil
 		}}
 	}
 	want := Label(recorded)
@@ -80,7 +81,7 @@ func LookAtNext(recorded *transcript.Turn) Look {
 		name = "the next answer is, as recorded, text"
 	}
 	return Look{Name: name, Mode: transcript.Once, Yes: func(_ context.Context, t *Take) (bool, error) {
-		return t.first() != nil && Label(t.first()) == want, nil
+		return t.First() != nil && Label(t.First()) == want, nil
 	}}
 }
 
@@ -96,11 +97,11 @@ func LookForTool(name string, subset json.RawMessage) (Look, error) {
 		look.Name += " with " + string(subset)
 	}
 	look.Yes = func(_ context.Context, t *Take) (bool, error) {
-		if t.first() == nil {
+		if t.First() == nil {
 			return false, nil
 		}
-		return slices.ContainsFunc(t.first().Output, func(it transcript.Item) bool {
-			if !isOwnCall(&it) || it.Name != name {
+		return slices.ContainsFunc(t.First().Output, func(it transcript.Item) bool {
+			if !IsOwnCall(&it) || it.Name != name {
 				return false
 			}
 			var got any

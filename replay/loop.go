@@ -64,7 +64,7 @@ func (p *Player) newLoop(ctx context.Context, req *Request, o *Options) (*loop, 
 		}
 	}
 	edits := append(slices.Clone(req.Edits), o.Edits...)
-	l.take = &transcript.Take{Origin: req.Origin.ID, Mode: o.Mode, Reason: o.Reason, Group: o.Group, Arm: o.Arm, CreatedAt: p.now()}
+	l.take = &transcript.Take{Origin: req.Origin.ID, Mode: o.Mode, Reason: o.Reason, Group: o.Group, Arm: o.Arm, CreatedAt: p.Time()}
 	if o.Resume != nil {
 		l.take.Parent = o.Resume.Take.ID
 	}
@@ -204,7 +204,7 @@ func (l *loop) send(ctx context.Context) (*Response, error) {
 			return resp, err
 		}
 		l.tell(Event{Kind: Waits, Attempt: attempt, Status: resp.Status, Wait: wait})
-		if l.wait(ctx, wait) != nil {
+		if l.Sleep(ctx, wait) != nil {
 			return resp, nil
 		}
 	}
@@ -230,10 +230,10 @@ func (l *loop) attempt(ctx context.Context, n int) (resp *Response, wait Pause, 
 		return nil, -1, err
 	}
 	l.tell(Event{Kind: Sends, Attempt: n, Exchange: step.Exchange})
-	began := l.now()
+	began := l.Time()
 	resp, sendErr := l.req.Send(l.WithID(ctx, step.Exchange), l.Transport)
 	l.read(ctx, l.req, resp, sendErr)
-	e := Event{Kind: Answered, Attempt: n, Exchange: step.Exchange, Turn: l.last, Took: l.now().Sub(began), Err: sendErr}
+	e := Event{Kind: Answered, Attempt: n, Exchange: step.Exchange, Turn: l.last, Took: l.Time().Sub(began), Err: sendErr}
 	if resp != nil {
 		e.Status = resp.Status
 	}
@@ -397,7 +397,7 @@ func (l *loop) next(results []dialect.Result) transcript.StopReason {
 
 // end keeps how the take ended.
 func (l *loop) end(ctx context.Context, stop transcript.StopReason) (*Take, error) {
-	l.take.EndedAt, l.take.Outcome, l.take.StopReason = l.now(), l.outcome, stop
+	l.take.EndedAt, l.take.Outcome, l.take.StopReason = l.Time(), l.outcome, stop
 	if err := keep(ctx, l.Store, l.take); err != nil {
 		return nil, err
 	}

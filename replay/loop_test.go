@@ -14,6 +14,7 @@ import (
 
 	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/replay/replaytest"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -74,11 +75,11 @@ func saying(text, finish string) string {
 
 // origin records a first request to a model, of a run that is of no use otherwise.
 func (b *bench) origin(a *answers) *replay.Request {
-	b.t.Helper()
-	s := newScripted(b.t, 0)
-	req := prepare(b.t, b.db, b.first(s, "/v1/chat/completions"))
+	b.T.Helper()
+	s := newScripted(b.T, 0)
+	req := replaytest.Prepare(b.T, b.DB, b.first(s, "/v1/chat/completions"))
 	if err := req.SendTo(a.server.URL); err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	return req
 }
@@ -121,7 +122,7 @@ func TestPlay_StopsAt(t *testing.T) {
 			if tt.o.Sources == nil {
 				tt.o.Sources = anyTool
 			}
-			p := b.player()
+			p := b.Player()
 			p.Prices = tt.prices
 			take, err := p.Play(t.Context(), b.origin(a), tt.o)
 			if err != nil {
@@ -130,7 +131,7 @@ func TestPlay_StopsAt(t *testing.T) {
 			if take.StopReason != tt.stop || take.Outcome != tt.outcome || len(take.Steps) != tt.steps || len(take.OpenCalls) != tt.open || len(a.asked) != tt.steps {
 				t.Errorf("%s, %s, %d steps, %d open, %d requests; want %s, %s, %d, %d", take.StopReason, take.Outcome, len(take.Steps), len(take.OpenCalls), len(a.asked), tt.stop, tt.outcome, tt.steps, tt.open)
 			}
-			kept, err := b.db.TakeN(t.Context(), take.N)
+			kept, err := b.DB.TakeN(t.Context(), take.N)
 			if err != nil || kept.StopReason != tt.stop || kept.Outcome != tt.outcome || kept.EndedAt.IsZero() || len(kept.Steps) != tt.steps {
 				t.Errorf("kept %+v, %v", kept, err)
 			}
@@ -166,7 +167,7 @@ func TestPlay_IsStopped(t *testing.T) {
 					<-hang
 				}
 			}
-			take, err := b.player().Play(ctx, b.origin(a), replay.Options{Sources: anyTool, Limits: replay.Limits{Time: tt.limit}})
+			take, err := b.Player().Play(ctx, b.origin(a), replay.Options{Sources: anyTool, Limits: replay.Limits{Time: tt.limit}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -176,7 +177,7 @@ func TestPlay_IsStopped(t *testing.T) {
 			if take.StopReason != tt.stop || take.Outcome != transcript.ClientDisconnect || len(take.Steps) != 2 {
 				t.Errorf("%s, %s, %d steps", take.StopReason, take.Outcome, len(take.Steps))
 			}
-			if e := b.exchange(take.Steps[1]); e.Outcome != transcript.ClientDisconnect || e.Link.Parent != take.Steps[0] {
+			if e := b.Exchange(take.Steps[1]); e.Outcome != transcript.ClientDisconnect || e.Link.Parent != take.Steps[0] {
 				t.Errorf("the request that was cut is kept as %s, behind %s", e.Outcome, e.Link.Parent)
 			}
 		})
@@ -189,12 +190,12 @@ func TestPlay_KeepsWhatItDoesAsItDoes(t *testing.T) {
 	b, a := newBench(t), newAnswers(t, calling("f {}"), saying("done", "stop"))
 	req := b.origin(a)
 	a.before = func(n int) {
-		takes, err := b.db.Takes(context.Background(), req.Origin.ID)
+		takes, err := b.DB.Takes(context.Background(), req.Origin.ID)
 		if err != nil || len(takes) != 1 || len(takes[0].Steps) != n+1 || takes[0].Outcome != transcript.InProgress {
 			t.Errorf("while request %d is answered: %+v, %v", n+1, takes, err)
 		}
 	}
-	if _, err := b.player().Play(t.Context(), req, replay.Options{Sources: anyTool, Reason: "to see"}); err != nil {
+	if _, err := b.Player().Play(t.Context(), req, replay.Options{Sources: anyTool, Reason: "to see"}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -203,7 +204,7 @@ func TestPlay_KeepsWhatItDoesAsItDoes(t *testing.T) {
 func TestPlay_SendsAgainWhatWasRefusedForNow(t *testing.T) {
 	b, a := newBench(t), newAnswers(t, `429 {"error":{"message":"later"}}`, `529 {"error":{"message":"later"}}`, calling("f {}"), `503 {}`, saying("done", "stop"))
 	waits := 0
-	take, err := b.player().Play(t.Context(), b.origin(a), replay.Options{Sources: anyTool, Retries: 2, Progress: func(e replay.Event) {
+	take, err := b.Player().Play(t.Context(), b.origin(a), replay.Options{Sources: anyTool, Retries: 2, Progress: func(e replay.Event) {
 		if e.Kind == replay.Waits {
 			waits++
 		}
@@ -213,13 +214,13 @@ func TestPlay_SendsAgainWhatWasRefusedForNow(t *testing.T) {
 	}
 	for i, want := range []struct{ step, attempt int }{{1, 1}, {1, 2}, {1, 3}, {2, 1}, {2, 2}} {
 		s := take.Stored.Steps[i]
-		e := b.exchange(s.Exchange)
+		e := b.Exchange(s.Exchange)
 		if s.Step != want.step || s.Attempt != want.attempt || e.Link.Step != want.step || e.Link.Attempt != want.attempt {
 			t.Errorf("exchange %d: %+v, linked as step %d attempt %d; want %+v", i, s, e.Link.Step, e.Link.Attempt, want)
 		}
 	}
 	a.list, a.asked = []string{`429 {}`, `429 {}`}, nil
-	take, err = b.player().Play(t.Context(), b.origin2(take, a), replay.Options{Sources: anyTool, Retries: 1})
+	take, err = b.Player().Play(t.Context(), b.origin2(take, a), replay.Options{Sources: anyTool, Retries: 1})
 	if err != nil || take.StopReason != transcript.StopFailed || take.Outcome != transcript.HTTPError || len(take.Stored.Steps) != 2 {
 		t.Errorf("%+v, %v", take, err)
 	}
@@ -227,10 +228,10 @@ func TestPlay_SendsAgainWhatWasRefusedForNow(t *testing.T) {
 
 // origin2 prepares the origin of a take again.
 func (b *bench) origin2(take *replay.Take, a *answers) *replay.Request {
-	b.t.Helper()
-	req := prepare(b.t, b.db, b.exchange(take.Origin))
+	b.T.Helper()
+	req := replaytest.Prepare(b.T, b.DB, b.Exchange(take.Origin))
 	if err := req.SendTo(a.server.URL); err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	return req
 }
@@ -242,7 +243,7 @@ func TestPlay_AModelPlaysTheTool(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			b, s := newBench(t), newScripted(t, 1)
 			first := b.first(s, path)
-			take, err := b.player().Play(t.Context(), prepare(t, b.db, first), replay.Options{Sources: []replay.Source{&replay.Simulated{Model: "small"}}})
+			take, err := b.Player().Play(t.Context(), replaytest.Prepare(t, b.DB, first), replay.Options{Sources: []replay.Source{&replay.Simulated{Model: "small"}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -250,7 +251,7 @@ func TestPlay_AModelPlaysTheTool(t *testing.T) {
 			if take.StopReason != transcript.StopAnswered || sources(take) != "simulated" || len(take.Steps) != 2 || take.Usage.InputTotal != 300 || take.FinalText != sum([]string{""}) {
 				t.Fatalf("%+v, usage %+v, sources %s", take, take.Usage, sources(take))
 			}
-			side := b.exchange(take.Results[0].From)
+			side := b.Exchange(take.Results[0].From)
 			if !side.Link.Side || side.Link.Run != first.Link.Run || side.Model != "small" {
 				t.Errorf("the side call: %+v, of model %s", side.Link, side.Model)
 			}
@@ -268,11 +269,11 @@ func TestPlay_GoesOnAfterAPause(t *testing.T) {
 	a := newAnswers(t,
 		`{"id":"m","type":"message","role":"assistant","model":"m","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}],"stop_reason":"pause_turn","usage":{"input_tokens":1,"output_tokens":1}}`,
 		`{"id":"m","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"found"}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}`)
-	req := prepare(t, b.db, first)
+	req := replaytest.Prepare(t, b.DB, first)
 	if err := req.SendTo(a.server.URL); err != nil {
 		t.Fatal(err)
 	}
-	take, err := b.player().Play(t.Context(), req, replay.Options{})
+	take, err := b.Player().Play(t.Context(), req, replay.Options{})
 	if err != nil || take.FinalText != "found" || len(take.Steps) != 2 || !strings.Contains(a.asked[1], "srvtoolu_1") {
 		t.Errorf("%+v, %v; asked %q", take, err, a.asked)
 	}

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -84,6 +85,7 @@ type decoded struct {
 	speaks transcript.Dialect
 	body   []byte
 	turn   func() *transcript.Turn
+	errors func() []lint.Finding      // what lint calls an error
 	with   func(body []byte) *decoded // another body of the same request
 }
 
@@ -95,6 +97,7 @@ func newDecoded(speaks transcript.Dialect, method, url string, body []byte, deco
 		}
 		return dialect.Decode(speaks, &dialect.Wire{Method: method, URL: url, Request: body})
 	})}
+	d.errors = sync.OnceValue(d.lint)
 	d.with = func(other []byte) *decoded {
 		if sameSlice(body, other) {
 			return d

@@ -12,6 +12,7 @@ import (
 
 	"github.com/retake-debugger/retake/recorder"
 	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/replay/sample"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -69,26 +70,26 @@ func TestPlan_DecodesABodyOnce(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				answer, err := bench.transport.RoundTrip(resp)
+				answer, err := bench.Transport.RoundTrip(resp)
 				if err != nil {
 					t.Fatal(err)
 				}
 				io.Copy(io.Discard, answer.Body)
 				answer.Body.Close()
-				origin := bench.exchange(first)
+				origin := bench.Exchange(first)
 
-				counted := &bodyReads{Store: bench.db, body: origin.Request.Body}
+				counted := &bodyReads{Store: bench.DB, body: origin.Request.Body}
 				plan := replay.Plan{Origin: origin, Edits: c.edits, Takes: c.takes}
 				ready, err := plan.Prepare(t.Context(), counted)
 				if err != nil {
 					t.Fatal(err)
 				}
-				player := bench.player()
+				player := bench.Player()
 				player.Store = counted
 				if c.takes == 0 {
 					_, err = ready.Play(t.Context(), player, nil)
 				} else {
-					sampler := replay.Sampler{Player: player, Arms: ready.Arms, N: c.takes, Parallel: 2, Look: ready.Look, Group: "g"}
+					sampler := sample.Sampler{Player: player, Arms: ready.Arms, N: c.takes, Parallel: 2, Look: ready.Look, Group: "g"}
 					_, err = sampler.Run(t.Context())
 				}
 				if err != nil {

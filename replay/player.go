@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"math/big"
 	"net/http"
 	"time"
 
@@ -90,6 +91,14 @@ type Take struct {
 	Stored *transcript.Take `json:"-"`
 }
 
+// Cost returns what the take cost in USD, false if that is not known.
+func (t *Take) Cost() (*big.Rat, bool) {
+	if t.CostUSD == nil {
+		return nil, false
+	}
+	return new(big.Rat).SetString(*t.CostUSD)
+}
+
 // OpenCall is a tool call that no source answered.
 type OpenCall struct {
 	CallID    string `json:"call_id"`
@@ -122,14 +131,16 @@ func (p *Player) Play(ctx context.Context, req *Request, o Options) (*Take, erro
 	return l.end(context.WithoutCancel(ctx), stop)
 }
 
-func (p *Player) now() time.Time {
+// Time returns the current time by the player's clock.
+func (p *Player) Time() time.Time {
 	if p.Now != nil {
 		return p.Now()
 	}
 	return time.Now()
 }
 
-func (p *Player) wait(ctx context.Context, d time.Duration) error {
+// Sleep waits, as the player does between attempts.
+func (p *Player) Sleep(ctx context.Context, d time.Duration) error {
 	if p.Wait != nil {
 		return p.Wait(ctx, d)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/replay/replaytest"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -49,7 +50,7 @@ func TestPlay_ContinuesFromTheTape(t *testing.T) {
 				b, s := newBench(t), newScripted(t, 3)
 				s.stream, s.parallel = stream, 2
 				steps := b.run(s, path, func(n int) string { return fmt.Sprint("result ", n) })
-				same, err := b.player().Play(t.Context(), prepare(t, b.db, steps[0]), replay.Options{Sources: tapeOf(t, b.db, steps[0])})
+				same, err := b.Player().Play(t.Context(), replaytest.Prepare(t, b.DB, steps[0]), replay.Options{Sources: tapeOf(t, b.DB, steps[0])})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -59,26 +60,26 @@ func TestPlay_ContinuesFromTheTape(t *testing.T) {
 				if same.Outcome != transcript.OK || same.StopReason != transcript.StopAnswered || same.Usage == nil || same.Usage.InputTotal != 400 || same.CostUSD != nil {
 					t.Errorf("outcome %s, %s, usage %+v, cost %v", same.Outcome, same.StopReason, same.Usage, same.CostUSD)
 				}
-				calls, err := b.db.Calls(t.Context(), []string{steps[1].ID})
+				calls, err := b.DB.Calls(t.Context(), []string{steps[1].ID})
 				if err != nil || len(calls) != 1 {
 					t.Fatalf("calls %v, %v", calls, err)
 				}
 				edit := transcript.Edit{Op: transcript.SetResult, CallID: calls[0].CallID, Text: "edited"}
-				take, err := b.player().Play(t.Context(), prepare(t, b.db, steps[0]), replay.Options{Sources: tapeOf(t, b.db, steps[0], edit), Edits: []transcript.Edit{edit}})
+				take, err := b.Player().Play(t.Context(), replaytest.Prepare(t, b.DB, steps[0]), replay.Options{Sources: tapeOf(t, b.DB, steps[0], edit), Edits: []transcript.Edit{edit}})
 				if err != nil {
 					t.Fatal(err)
 				}
 				if want := sum([]string{"result 1", "result 2", "edited", "result 4"}); take.FinalText != want || sources(take) != "recorded recorded edited recorded" {
 					t.Errorf("%q from %s, want %q", take.FinalText, sources(take), want)
 				}
-				kept, err := b.db.TakeN(t.Context(), take.N)
+				kept, err := b.DB.TakeN(t.Context(), take.N)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if diff := cmp.Diff(take.Results, kept.Results); diff != "" || kept.StopReason != transcript.StopAnswered || len(kept.Steps) != 4 {
 					t.Errorf("kept %+v; results differ (-told +kept):\n%s", kept, diff)
 				}
-				last := b.exchange(take.Steps[3])
+				last := b.Exchange(take.Steps[3])
 				if last.Link.Run != steps[0].Link.Run || last.Link.Agent != steps[0].Link.Agent || last.Link.Step != 4 || last.Link.Parent != take.Steps[2] {
 					t.Errorf("the last step hangs at %+v", last.Link)
 				}

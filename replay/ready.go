@@ -33,6 +33,16 @@ type Ready struct {
 	tape   *Tape
 }
 
+// Arm is one of the things that are compared: the edited request, the unedited
+// one, a request to another model.
+type Arm struct {
+	Name    string
+	Request *Request
+	Losses  []dialect.Loss // what a conversion could not carry
+	// Options makes those of one take: sources serve a single take.
+	Options func(ctx context.Context) (o Options, done func(), err error)
+}
+
 // Requests returns all requests that are sent first.
 func (y *Ready) Requests() []*Request {
 	if y.Arms == nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/replay/replaytest"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -34,7 +35,7 @@ func TestPlay_AToolThatAConversionRenamedMatchesTheTape(t *testing.T) {
 		}
 		list = append(list, spoken{url: "https://api.openai.com/v1/chat/completions", request: `{"model":"m","messages":[` + history + `],` + tools + `}`, response: answer(message)})
 	}
-	recorded := commitAll(t, b.db, list...)
+	recorded := commitAll(t, b.DB, list...)
 	calls := 0
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -49,11 +50,11 @@ func TestPlay_AToolThatAConversionRenamedMatchesTheTape(t *testing.T) {
 		send(w, m{"id": "msg", "type": "message", "role": "assistant", "model": "m", "content": []m{content}, "stop_reason": stop, "usage": m{"input_tokens": 1, "output_tokens": 1}})
 	}))
 	t.Cleanup(model.Close)
-	tape, err := replay.ReadTape(t.Context(), b.db, recorded[0])
+	tape, err := replay.ReadTape(t.Context(), b.DB, recorded[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	req := prepare(t, b.db, recorded[0])
+	req := replaytest.Prepare(t, b.DB, recorded[0])
 	if _, err := req.ConvertTo(transcript.Messages, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -61,19 +62,19 @@ func TestPlay_AToolThatAConversionRenamedMatchesTheTape(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, rec := tape.Player(nil, nil)
-	take, err := b.player().Play(t.Context(), req, replay.Options{Sources: []replay.Source{rec}})
+	take, err := b.Player().Play(t.Context(), req, replay.Options{Sources: []replay.Source{rec}})
 	if err != nil || take.StopReason != transcript.StopAnswered || sources(take) != "recorded recorded" {
 		t.Fatalf("%+v, %v: %s", take, err, sources(take))
 	}
 
 	calls = 0
 	_, rec = tape.Player(nil, nil)
-	stopped, err := b.player().Play(t.Context(), req, replay.Options{Sources: []replay.Source{rec}, Limits: replay.Limits{Steps: 2}})
+	stopped, err := b.Player().Play(t.Context(), req, replay.Options{Sources: []replay.Source{rec}, Limits: replay.Limits{Steps: 2}})
 	if err != nil || stopped.StopReason != transcript.StopSteps {
 		t.Fatalf("%+v, %v", stopped, err)
 	}
-	b.exchange(stopped.Steps[1])
-	again, resumed, err := replay.Resume(t.Context(), b.db, stopped.Stored)
+	b.Exchange(stopped.Steps[1])
+	again, resumed, err := replay.Resume(t.Context(), b.DB, stopped.Stored)
 	if err != nil || len(resumed.Used) != 1 || !resumed.Calls[0].Is("files.read") || !resumed.Calls[0].Is("files_read") || resumed.Calls[0].Is("files") {
 		t.Fatalf("%+v, %v", resumed, err)
 	}
@@ -81,7 +82,7 @@ func TestPlay_AToolThatAConversionRenamedMatchesTheTape(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, rec = tape.Player(nil, resumed.Used)
-	take, err = b.player().Play(t.Context(), again, replay.Options{Resume: resumed, Sources: []replay.Source{rec}})
+	take, err = b.Player().Play(t.Context(), again, replay.Options{Resume: resumed, Sources: []replay.Source{rec}})
 	if err != nil || take.StopReason != transcript.StopAnswered || sources(take) != "recorded recorded" {
 		t.Fatalf("%+v, %v: %s", take, err, sources(take))
 	}

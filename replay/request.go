@@ -115,6 +115,37 @@ func (r *Request) clone() *Request {
 	return &own
 }
 
+// Turn returns what the body decodes to. It is decoded once; nobody may change the turn.
+func (r *Request) Turn() (*transcript.Turn, error) {
+	d, err := r.decoded()
+	if err != nil {
+		return nil, err
+	}
+	return d.turn(), nil
+}
+
+// Plain returns the body without its content encoding.
+func (r *Request) Plain() ([]byte, error) {
+	d, err := r.decoded()
+	if err != nil {
+		return nil, err
+	}
+	return d.body, nil
+}
+
+// With returns the request with the body that edits make of its own.
+func (r *Request) With(edits []transcript.Edit, body []byte) (*Request, error) {
+	before, err := r.decoded()
+	if err != nil {
+		return nil, err
+	}
+	own := r.clone()
+	own.Header.Del("Content-Encoding")
+	own.Edits, own.Recorded, own.recorded = edits, before.body, before
+	own.Body, own.read, own.sent = body, before.with(body), body
+	return own, nil
+}
+
 // decoded returns the body without its content encoding, decoded once.
 func (r *Request) decoded() (*decoded, error) {
 	speaks := r.Speaks()

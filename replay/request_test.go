@@ -17,14 +17,12 @@ import (
 
 	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/replay/replaytest"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
 )
 
-type body string
-
-func (b body) Size() int64                  { return int64(len(b)) }
-func (b body) Open() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(string(b))), nil }
+type body = replaytest.Body
 
 // request has odd white space, an escaped slash and numbers that floats would
 // change: none of it may move.

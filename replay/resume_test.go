@@ -49,17 +49,17 @@ func TestResume_WhatRanIsNotRunAgain(t *testing.T) {
 			} else {
 				tools.breaks = "h"
 			}
-			stopped, err := b.player().Play(ctx, b.origin(a), replay.Options{Sources: []replay.Source{tools}})
+			stopped, err := b.Player().Play(ctx, b.origin(a), replay.Options{Sources: []replay.Source{tools}})
 			if err != nil || stopped.StopReason != transcript.StopSource && stopped.StopReason != transcript.StopInterrupt {
 				t.Fatal(stopped, err)
 			}
-			b.exchange(stopped.Steps[0])
-			stored, err := b.db.TakeN(t.Context(), stopped.N)
+			b.Exchange(stopped.Steps[0])
+			stored, err := b.DB.TakeN(t.Context(), stopped.N)
 			if err != nil {
 				t.Fatal(err)
 			}
 			before := map[string]int{"f": tools.runs["f"], "g": tools.runs["g"]}
-			req, resumed, err := replay.Resume(t.Context(), b.db, stored)
+			req, resumed, err := replay.Resume(t.Context(), b.DB, stored)
 			if err != nil || len(resumed.Calls) != 3 {
 				t.Fatal(resumed, err)
 			}
@@ -75,7 +75,7 @@ func TestResume_WhatRanIsNotRunAgain(t *testing.T) {
 				}
 				return nil
 			})
-			take, err := b.player().Play(t.Context(), req, replay.Options{Resume: resumed, Sources: []replay.Source{byHand, tools}, Edits: edits})
+			take, err := b.Player().Play(t.Context(), req, replay.Options{Resume: resumed, Sources: []replay.Source{byHand, tools}, Edits: edits})
 			if err != nil || take.StopReason != transcript.StopAnswered || sources(take) != "edited exec exec" {
 				t.Fatalf("%+v, %v: %s", take, err, sources(take))
 			}
@@ -88,7 +88,7 @@ func TestResume_WhatRanIsNotRunAgain(t *testing.T) {
 					t.Errorf("no %q in %s", want, sent)
 				}
 			}
-			whole, err := b.db.TakeN(t.Context(), take.N)
+			whole, err := b.DB.TakeN(t.Context(), take.N)
 			if err != nil || len(whole.Results) != 3 {
 				t.Fatalf("%+v, %v", whole, err)
 			}
@@ -105,54 +105,54 @@ func TestResume_WhatRanIsNotRunAgain(t *testing.T) {
 func TestResume(t *testing.T) {
 	b, a := newBench(t), newAnswers(t, calling(`f {}`), calling(`f {}`), calling(`g {}`), saying("done", "stop"))
 	n := 0
-	recorded, err := b.player().Play(t.Context(), b.origin(a), replay.Options{Sources: []replay.Source{toolFunc(func(*replay.Call) *replay.Result {
+	recorded, err := b.Player().Play(t.Context(), b.origin(a), replay.Options{Sources: []replay.Source{toolFunc(func(*replay.Call) *replay.Result {
 		n++
 		return &replay.Result{Text: fmt.Sprint("result ", n), Source: transcript.FromExec}
 	})}})
 	if err != nil || recorded.StopReason != transcript.StopAnswered {
 		t.Fatal(recorded, err)
 	}
-	first := b.exchange(recorded.Steps[0])
-	b.exchange(recorded.Steps[3])
+	first := b.Exchange(recorded.Steps[0])
+	b.Exchange(recorded.Steps[3])
 	a.list, a.asked = []string{calling(`f {}`), calling(`h {}`)}, nil
-	stopped, err := b.player().Play(t.Context(), b.origin2(&replay.Take{Origin: first.ID}, a), replay.Options{Sources: tapeOf(t, b.db, first)})
+	stopped, err := b.Player().Play(t.Context(), b.origin2(&replay.Take{Origin: first.ID}, a), replay.Options{Sources: tapeOf(t, b.DB, first)})
 	if err != nil || stopped.StopReason != transcript.StopOpenCalls || len(stopped.OpenCalls) != 1 || stopped.OpenCalls[0].Name != "h" {
 		t.Fatalf("%+v, %v", stopped, err)
 	}
-	b.exchange(stopped.Steps[1])
-	req, resumed, err := replay.Resume(t.Context(), b.db, stopped.Stored)
+	b.Exchange(stopped.Steps[1])
+	req, resumed, err := replay.Resume(t.Context(), b.DB, stopped.Stored)
 	if err != nil || len(resumed.Calls) != 1 || len(resumed.Used) != 1 {
 		t.Fatalf("%+v, %v", resumed, err)
 	}
 	if err := req.SendTo(a.server.URL); err != nil {
 		t.Fatal(err)
 	}
-	tape, err := replay.ReadTape(t.Context(), b.db, first)
+	tape, err := replay.ReadTape(t.Context(), b.DB, first)
 	if err != nil {
 		t.Fatal(err)
 	}
 	edits := []transcript.Edit{{Op: transcript.SetResult, CallID: "call_0", Text: "by hand"}}
 	edited, rec := tape.Player(edits, resumed.Used)
-	if _, err := b.player().Play(t.Context(), req, replay.Options{Resume: resumed, Sources: []replay.Source{rec}}); !errors.Is(err, replay.ErrOpenCalls) {
+	if _, err := b.Player().Play(t.Context(), req, replay.Options{Resume: resumed, Sources: []replay.Source{rec}}); !errors.Is(err, replay.ErrOpenCalls) {
 		t.Errorf("without a result: %v", err)
 	}
 	a.list, a.asked = []string{saying("done", "stop")}, nil
 	edited2, rec2 := tape.Player(edits, resumed.Used)
-	next, err := resumed.Next(t.Context(), b.db, req, []replay.Source{edited2, rec2}, edits)
+	next, err := resumed.Next(t.Context(), b.DB, req, []replay.Source{edited2, rec2}, edits)
 	if err != nil {
 		t.Fatal(err)
 	}
-	take, err := b.player().Play(t.Context(), req, replay.Options{Resume: resumed, Sources: []replay.Source{edited, rec}, Edits: edits})
+	take, err := b.Player().Play(t.Context(), req, replay.Options{Resume: resumed, Sources: []replay.Source{edited, rec}, Edits: edits})
 	if err != nil || take.StopReason != transcript.StopAnswered || sources(take) != "recorded edited" || len(take.Steps) != 1 {
 		t.Fatalf("%+v, %v", take, err)
 	}
 	if string(next.Body) != a.asked[0] {
 		t.Errorf("it said that it would send\n%s\nand sent\n%s", next.Body, a.asked[0])
 	}
-	if e := b.exchange(take.Steps[0]); e.Link.Parent != stopped.Steps[1] || e.Link.Step != 3 || take.Stored.Parent != stopped.Stored.ID {
+	if e := b.Exchange(take.Steps[0]); e.Link.Parent != stopped.Steps[1] || e.Link.Step != 3 || take.Stored.Parent != stopped.Stored.ID {
 		t.Errorf("it hangs at %+v", e.Link)
 	}
-	if _, _, err := replay.Resume(t.Context(), b.db, take.Stored); !errors.Is(err, replay.ErrFinished) {
+	if _, _, err := replay.Resume(t.Context(), b.DB, take.Stored); !errors.Is(err, replay.ErrFinished) {
 		t.Errorf("a take that came to its end: %v", err)
 	}
 }

@@ -53,10 +53,10 @@ func (s *Simulated) prompt(c *Call) (system, user string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Tool: %s\n", c.Name)
 	if c.Tool != nil {
-		fmt.Fprintf(&b, "Definition: %s\n", start(string(c.Tool), mostOfExample))
+		fmt.Fprintf(&b, "Definition: %s\n", Shorten(string(c.Tool), mostOfExample))
 	}
 	for _, e := range s.examples(c) {
-		fmt.Fprintf(&b, "\nArguments: %s\nResult:\n%s\n", start(e.arguments, mostOfExample), start(e.result, mostOfExample))
+		fmt.Fprintf(&b, "\nArguments: %s\nResult:\n%s\n", Shorten(e.arguments, mostOfExample), Shorten(e.result, mostOfExample))
 	}
 	fmt.Fprintf(&b, "\nNow the call to answer.\nArguments: %s\nResult:\n", c.Input())
 	return system, b.String()
@@ -75,14 +75,6 @@ func (s *Simulated) examples(c *Call) []example {
 		}
 	}
 	return list[:min(len(list), mostExamples)]
-}
-
-// start is the beginning of a text.
-func start(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + " …"
 }
 
 // simulation writes a request for one answer.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/replay/replaytest"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -19,24 +20,24 @@ func TestPlay_StandsOnItsOwn(t *testing.T) {
 		`{"model":"m","input":[{"role":"user","content":"go"}],"conversation":"conv_1","store":true}`: `{"model":"m","input":[{"role":"user","content":"go"}],"store":true}`,
 		`{"model":"m", "input":[{"role":"user","content":"go"}]}`:                                     `{"model":"m", "input":[{"role":"user","content":"go"}]}`,
 	} {
-		req := prepare(t, b.db, first)
+		req := replaytest.Prepare(t, b.DB, first)
 		req.Body = []byte(body)
 		s.requests = nil
-		take, err := b.player().Play(t.Context(), req, replay.Options{Sources: anyTool})
+		take, err := b.Player().Play(t.Context(), req, replay.Options{Sources: anyTool})
 		if err != nil || take.StopReason != transcript.StopAnswered {
 			t.Fatalf("%+v, %v", take, err)
 		}
 		if s.requests[0] != want || strings.Contains(s.requests[1], "conv_1") {
 			t.Errorf("sent %s, then %s; want %s", s.requests[0], s.requests[1], want)
 		}
-		b.exchange(take.Steps[1])
+		b.Exchange(take.Steps[1])
 	}
-	req := prepare(t, b.db, first)
+	req := replaytest.Prepare(t, b.DB, first)
 	req.Body = []byte(`{"model":"m","input":[],"previous_response_id":"resp_unknown"}`)
-	if _, err := b.player().Play(t.Context(), req, replay.Options{Sources: anyTool}); !errors.Is(err, replay.ErrHeld) {
+	if _, err := b.Player().Play(t.Context(), req, replay.Options{Sources: anyTool}); !errors.Is(err, replay.ErrHeld) {
 		t.Errorf("a history that was not recorded: %v", err)
 	}
-	takes, err := b.db.Takes(t.Context(), "")
+	takes, err := b.DB.Takes(t.Context(), "")
 	if err != nil || len(takes) != 2 {
 		t.Errorf("%d takes are kept, %v", len(takes), err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/replay/replaytest"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -18,17 +19,17 @@ import (
 func TestTape_GivesResultsByToolAndArguments(t *testing.T) {
 	b, a := newBench(t), newAnswers(t, calling(`f {"a":1,"b":2}`), calling(`f {"b":2.0, "a":1}`, `f {"a":1}`), saying("done", "stop"))
 	n := 0
-	take, err := b.player().Play(t.Context(), b.origin(a), replay.Options{Sources: []replay.Source{toolFunc(func(*replay.Call) *replay.Result {
+	take, err := b.Player().Play(t.Context(), b.origin(a), replay.Options{Sources: []replay.Source{toolFunc(func(*replay.Call) *replay.Result {
 		n++
 		return &replay.Result{Text: fmt.Sprint("result ", n), Source: transcript.FromExec}
 	})}})
 	if err != nil || take.StopReason != transcript.StopAnswered {
 		t.Fatal(take, err)
 	}
-	first := b.exchange(take.Steps[0])
-	b.exchange(take.Steps[2])
+	first := b.Exchange(take.Steps[0])
+	b.Exchange(take.Steps[2])
 	edit := transcript.Edit{Op: transcript.SetResult, CallID: "call_1", Text: "edited"}
-	sources := tapeOf(t, b.db, first, edit)
+	sources := tapeOf(t, b.DB, first, edit)
 	ask := func(name, arguments string) string {
 		t.Helper()
 		c := &replay.Call{Name: name, ArgumentsRaw: arguments, Arguments: []byte(arguments), Dialect: transcript.Chat}
@@ -64,30 +65,30 @@ func TestPlay_RecordedResultsKeepTheirParts(t *testing.T) {
 	const recorded = `{"role":"tool","content":[{"type":"text","text":"see"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}],"tool_call_id":"call_old"}`
 	b, a := newBench(t), newAnswers(t, strings.ReplaceAll(calling("look {}"), "call_0", "call_old"))
 	req := b.origin(a)
-	take, err := b.player().Play(t.Context(), req, replay.Options{Mode: transcript.Once})
+	take, err := b.Player().Play(t.Context(), req, replay.Options{Mode: transcript.Once})
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := b.exchange(take.Steps[0])
+	first := b.Exchange(take.Steps[0])
 	a.list = append(a.list, saying("seen", "stop"))
 	call := `{"role":"assistant","content":null,"tool_calls":[{"id":"call_old","type":"function","function":{"name":"look","arguments":"{}"}}]}`
-	next := *prepare(t, b.db, first)
+	next := *replaytest.Prepare(t, b.DB, first)
 	next.Body = []byte(`{"model":"m","messages":[{"role":"user","content":"go"},` + call + `,` + recorded + `]}`)
 	if err := next.SendTo(a.server.URL); err != nil {
 		t.Fatal(err)
 	}
-	resp, err := next.Send(t.Context(), b.transport)
+	resp, err := next.Send(t.Context(), b.Transport)
 	if err != nil || resp.Status != 200 {
 		t.Fatal(resp, err)
 	}
 	for range 4000 { // until it is stored
-		if children, err := b.db.Children(t.Context(), first.ID); err == nil && len(children) == 1 {
+		if children, err := b.DB.Children(t.Context(), first.ID); err == nil && len(children) == 1 {
 			break
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
 	a.list, a.asked = []string{calling("look {}"), saying("seen", "stop")}, nil
-	again, err := b.player().Play(t.Context(), b.origin2(&replay.Take{Origin: first.ID}, a), replay.Options{Sources: tapeOf(t, b.db, first)})
+	again, err := b.Player().Play(t.Context(), b.origin2(&replay.Take{Origin: first.ID}, a), replay.Options{Sources: tapeOf(t, b.DB, first)})
 	if err != nil || again.StopReason != transcript.StopAnswered {
 		t.Fatalf("%+v, %v", again, err)
 	}
@@ -134,11 +135,11 @@ func TestTape_HasResultsAsTheyCameAndReadsFewBodies(t *testing.T) {
 			RequestHeader: map[string][]string{"Session-Id": {"s"}}, Request: body(`{"model":"m","messages":[` + strings.Join(messages, ",") + `]}`),
 			Response: body(`{"id":"c","model":"m","choices":[{"index":0,"message":` + call(n) + `,"finish_reason":"tool_calls"}]}`)})
 	}
-	list, err := ingest.Commit(t.Context(), b.db, captures)
+	list, err := ingest.Commit(t.Context(), b.DB, captures)
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader := &countingReader{Reader: b.db}
+	reader := &countingReader{Reader: b.DB}
 	tape, err := replay.ReadTape(t.Context(), reader, list[0])
 	if err != nil {
 		t.Fatal(err)

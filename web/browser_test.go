@@ -326,7 +326,7 @@ func TestBrowser_WatchSeesViolations(t *testing.T) {
 }
 
 func TestBrowser_ListGrowsByItself(t *testing.T) {
-	captures := sample()
+	captures := sampled()
 	db := openStore(t, captures[:3])
 	b := startBrowser(t, options(db))
 	b.open("/exchanges")

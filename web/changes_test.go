@@ -12,7 +12,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/replay/sample"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/web"
 )
@@ -143,11 +143,11 @@ func TestHostileText_InReportsOfSamples(t *testing.T) {
 	const group = "0190a000-0000-7000-8000-00000000aaaa"
 	effect, p := 0.5, 0.01
 	hostile := payload + reordering
-	arm := func() replay.ArmResult {
-		return replay.ArmResult{Name: hostile, N: 2, Yes: 1, Model: hostile, Outcomes: []replay.OutcomeCount{{Label: hostile, Count: 2}}, Takes: []string{hostile}}
+	arm := func() sample.ArmResult {
+		return sample.ArmResult{Name: hostile, N: 2, Yes: 1, Model: hostile, Outcomes: []sample.OutcomeCount{{Label: hostile, Count: 2}}, Takes: []string{hostile}}
 	}
-	text, err := json.Marshal(&replay.Sample{Group: group, Origin: lastStep(t, db).ID, Arms: []replay.ArmResult{arm(), arm()}, Primary: hostile, Effect: &effect, Interval: &[2]float64{0, 1}, PValue: &p,
-		Verdict: hostile, Stopped: hostile, Secondary: []replay.Comparison{{Name: hostile, Arms: [2]string{hostile, hostile}, PValue: 0.01}}})
+	text, err := json.Marshal(&sample.Report{Group: group, Origin: lastStep(t, db).ID, Arms: []sample.ArmResult{arm(), arm()}, Primary: hostile, Effect: &effect, Interval: &[2]float64{0, 1}, PValue: &p,
+		Verdict: hostile, Stopped: hostile, Secondary: []sample.Comparison{{Name: hostile, Arms: [2]string{hostile, hostile}, PValue: 0.01}}})
 	if err != nil {
 		t.Fatal(err)
 	}

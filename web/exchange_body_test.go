@@ -14,7 +14,7 @@ import (
 
 func TestBody_ExactBytesToBeSaved(t *testing.T) {
 	h := sampleViewer(t)
-	for i, c := range sample() {
+	for i, c := range sampled() {
 		for side, want := range map[string]memory{"request": c.Request.(memory), "response": c.Response.(memory)} {
 			n := view.Ref(int64(i + 1))
 			w := ask(h, "GET", "/x/"+n+"/"+side)

@@ -133,7 +133,7 @@ func TestTranscript_FoldsLongValues(t *testing.T) {
 
 func TestTranscript_References(t *testing.T) {
 	h := sampleViewer(t)
-	id := sample()[1].ID
+	id := sampled()[1].ID
 	for _, ref := range []string{"2", "x2", id, id[20:]} {
 		wantText(t, open(t, h, "/x/"+ref).one(t, "steps"), "x2")
 	}
@@ -153,7 +153,7 @@ func TestTranscript_References(t *testing.T) {
 func TestPages_IDsAreUniqueAndLinksLead(t *testing.T) {
 	h := sampleViewer(t)
 	targets := []string{"/"}
-	for n := range sample() {
+	for n := range sampled() {
 		ref := "/x/" + string(rune('1'+n))
 		if n == 9 {
 			ref = "/x/10"

@@ -17,7 +17,7 @@ import (
 // timed is a streamed answer whose events came 100 ms apart, the last 2 s later, two
 // of them at once.
 func timed() *transcript.Capture {
-	c := sample()[xStreamed-1]
+	c := sampled()[xStreamed-1]
 	c.Chunks = nil
 	at, offset := 100*time.Millisecond, 0
 	events := strings.SplitAfter(streamed(), "\n\n")
@@ -113,7 +113,7 @@ func TestWire_ShowsWhatIsNewAlone(t *testing.T) {
 func TestWire_UsageIsCountedAlikeAndPriced(t *testing.T) {
 	c := capture(1, "/v1/messages", 200, messagesBody(`{"role":"user","content":"Hi"}`), messagesAnswer("msg_1", `{"type":"text","text":"Hello"}`, "end_turn"))
 	c.URL = "https://api.anthropic.com/v1/messages"
-	o := options(openStore(t, []*transcript.Capture{c, sample()[xLimited-1]}))
+	o := options(openStore(t, []*transcript.Capture{c, sampled()[xLimited-1]}))
 	o.Prices = pricing.New()
 	if err := o.Prices.Override(strings.NewReader(`{"models":{"claude-opus-5-5":{"input":"5","cache_read":"0.5","output":"25"}}}`)); err != nil {
 		t.Fatal(err)

@@ -113,7 +113,7 @@ func TestList_Pages(t *testing.T) {
 }
 
 func TestList_RefreshSendsNothingWhenNothingChanged(t *testing.T) {
-	captures := sample()
+	captures := sampled()
 	db := openStore(t, captures[:2])
 	h := web.New(options(db))
 	refresh := open(t, h, "/exchanges").id("rows").attr("hx-get")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/replay/minimise"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -40,12 +41,12 @@ type minimisePage struct {
 	Wrong       string
 	Plan        *minimisePlan
 
-	search replay.Minimiser
+	search minimise.Minimiser
 }
 
 // partChoice is a kind of parts that may be left out.
 type partChoice struct {
-	Part replay.Part
+	Part minimise.Part
 	What string
 	On   bool
 }
@@ -69,9 +70,9 @@ func (s *server) newMinimisePage(c *gin.Context, e *transcript.Exchange) (*minim
 	}
 	head.Title = "What " + view.Ref(e.N) + " needs"
 	p := &minimisePage{exchangeHead: head, Ref: view.Ref(e.N), N: e.N, Samples: strconv.Itoa(usualSamples), MaxRequests: strconv.Itoa(usualAsked), Parts: []partChoice{
-		{replay.Items, "of the conversation; a call and its results are one", true},
-		{replay.Lines, "of the long texts that are left", true},
-		{replay.Tools, "that are offered", true}}}
+		{minimise.Items, "of the conversation; a call and its results are one", true},
+		{minimise.Lines, "of the long texts that are left", true},
+		{minimise.Tools, "that are offered", true}}}
 	switch e.Dialect {
 	case transcript.Chat, transcript.Responses, transcript.Messages:
 	default:

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/replay/minimise"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -20,21 +20,21 @@ type smallestPage struct {
 	groupPage
 	Under    *searched // while this viewer does it
 	Most     int
-	F        *replay.Smallest
+	F        *minimise.Smallest
 	Items    []neededPart
 	Tools    []neededPart
 	Notes    []string
 	Smallest *transcript.Exchange // as it was asked again; nil if that is not taken in
-	Tried    []replay.Tried
+	Tried    []minimise.Tried
 	Earlier  int // candidates that are not listed
 }
 
 // neededPart is a part of the request that is needed, or a stretch of those that are
 // not.
 type neededPart struct {
-	Kept    *replay.Decisive
+	Kept    *minimise.Decisive
 	Href    string // of what is kept
-	LeftOut []replay.Unit
+	LeftOut []minimise.Unit
 }
 
 func (s *server) smallest(c *gin.Context) {
@@ -61,7 +61,7 @@ func (s *server) smallest(c *gin.Context) {
 			p.Earlier = max(0, len(p.Tried)-triedShown)
 			p.Tried = p.Tried[p.Earlier:]
 		}
-	} else if p.F, err = replay.ReadSmallest(ctx, s.reader, group); err != nil {
+	} else if p.F, err = minimise.Read(ctx, s.reader, group); err != nil {
 		s.failed(c, err)
 		return
 	}
@@ -99,7 +99,7 @@ func (p *smallestPage) report(ctx context.Context, r transcript.Reader) {
 // items, or its tools.
 func (p *smallestPage) divided(tools bool) (list []neededPart) {
 	f := p.F
-	of := func(u *replay.Unit) bool { return (u.Kind == transcript.ToolDefinition) == tools }
+	of := func(u *minimise.Unit) bool { return (u.Kind == transcript.ToolDefinition) == tools }
 	var units []neededPart
 	for i := range f.Decisive {
 		if d := &f.Decisive[i]; of(&d.Unit) {
@@ -160,7 +160,7 @@ func (n neededPart) Gist() string {
 }
 
 // unitLabel says what kind of part a unit is.
-func unitLabel(u replay.Unit) string {
+func unitLabel(u minimise.Unit) string {
 	switch {
 	case u.Name != "":
 		return u.Name
@@ -171,7 +171,7 @@ func unitLabel(u replay.Unit) string {
 }
 
 // foundNotes say how sure it is, and what it took.
-func foundNotes(f *replay.Smallest) (list []string) {
+func foundNotes(f *minimise.Smallest) (list []string) {
 	if f.Stopped != "" {
 		list = append(list, "The search was ended: "+f.Stopped+". What is left may still be too much.")
 	}
@@ -184,7 +184,7 @@ func foundNotes(f *replay.Smallest) (list []string) {
 		}
 		list = append(list, again+".")
 	}
-	if slices.ContainsFunc(f.Decisive, func(d replay.Decisive) bool { return d.Required }) {
+	if slices.ContainsFunc(f.Decisive, func(d minimise.Decisive) bool { return d.Required }) {
 		list = append(list, "What is required is there since the API wants it; whether it matters was not tried.")
 	}
 	if f.Illegal > 0 {
@@ -204,4 +204,4 @@ func (s *server) stopSmallest(c *gin.Context) {
 
 // apiSmallest gives what was found, as inspect minimise --json prints it, but for the
 // request.
-func (s *server) apiSmallest(c *gin.Context) { giveReport(s, c, replay.ReadSmallest) }
+func (s *server) apiSmallest(c *gin.Context) { giveReport(s, c, minimise.Read) }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/replay/minimise"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -20,20 +20,20 @@ type minimiseRun struct {
 	cancel context.CancelFunc
 
 	mu    sync.Mutex
-	tried []replay.Tried
+	tried []minimise.Tried
 	done  bool
-	wrong string           // why there is no report
-	found *replay.Smallest // the report, if it could not be kept
+	wrong string             // why there is no report
+	found *minimise.Smallest // the report, if it could not be kept
 }
 
 // searched is how a search stands.
 type searched struct {
-	Tried    []replay.Tried
-	Left     *replay.Tried // the smallest that shows it so far; nil if none is known to
+	Tried    []minimise.Tried
+	Left     *minimise.Tried // the smallest that shows it so far; nil if none is known to
 	Requests int
 	Ended    bool
 	Wrong    string
-	Found    *replay.Smallest
+	Found    *minimise.Smallest
 }
 
 // beginMinimise begins a search and gives the group of its takes.
@@ -54,11 +54,11 @@ func (s *server) beginMinimise(ctx context.Context, p *minimisePage) (string, er
 		defer t.end()
 		defer cancel()
 		found, err := m.Run(search)
-		if errors.Is(err, replay.ErrNotShown) {
+		if errors.Is(err, minimise.ErrNotShown) {
 			err = nil // the report says so
 		}
 		if err == nil {
-			err = replay.KeepSmallest(context.WithoutCancel(search), s.store(), found)
+			err = minimise.Keep(context.WithoutCancel(search), s.store(), found)
 		}
 		if run.end(found, err); err != nil {
 			s.log.Error("minimise", "group", id, "error", err)
@@ -79,13 +79,13 @@ func (t *Playing) searchOf(group string) *minimiseRun {
 }
 
 // tell notes a candidate that was asked.
-func (r *minimiseRun) tell(t replay.Tried) {
+func (r *minimiseRun) tell(t minimise.Tried) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.tried = append(r.tried, t)
 }
 
-func (r *minimiseRun) end(found *replay.Smallest, err error) {
+func (r *minimiseRun) end(found *minimise.Smallest, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.done, r.found = true, found

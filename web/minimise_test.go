@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/replay/minimise"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/web"
@@ -75,7 +76,7 @@ func TestMinimise_FindsWhatARequestNeeds(t *testing.T) {
 	}
 	// What was found outlives the viewer, and its take leads back to it.
 	again := web.New(o)
-	found, err := replay.ReadSmallest(t.Context(), db, strings.TrimPrefix(to, "/smallest/"))
+	found, err := minimise.Read(t.Context(), db, strings.TrimPrefix(to, "/smallest/"))
 	if err != nil || found == nil {
 		t.Fatalf("kept: %v, %v", found, err)
 	}
@@ -232,11 +233,11 @@ func TestSmallest_HostileTextIsShownAndNeverMarkup(t *testing.T) {
 	}
 	const group = "0190a000-0000-7000-8000-0000000000aa"
 	hostile := payload + reordering
-	unit := replay.Unit{N: 1, Kind: transcript.Kind(hostile), At: []string{`/"><script>alert(1)</script>`}, Role: hostile, CallID: hostile, Name: hostile, Text: hostile}
-	tried := []replay.Tried{{Shows: true, Takes: []string{}}, {Part: replay.Part(hostile), Refused: hostile, Takes: []string{}}}
-	found := &replay.Smallest{Exchange: e.ID, LookedAt: hostile, Verdict: hostile, Group: group, Stopped: hostile, Candidates: tried, LeftOut: []replay.Unit{unit},
-		Decisive: []replay.Decisive{{Unit: unit, Lines: []replay.Line{{At: hostile, Text: hostile}}}, {Unit: unit, Required: true}}}
-	if err := replay.KeepSmallest(t.Context(), db, found); err != nil {
+	unit := minimise.Unit{N: 1, Kind: transcript.Kind(hostile), At: []string{`/"><script>alert(1)</script>`}, Role: hostile, CallID: hostile, Name: hostile, Text: hostile}
+	tried := []minimise.Tried{{Shows: true, Takes: []string{}}, {Part: minimise.Part(hostile), Refused: hostile, Takes: []string{}}}
+	found := &minimise.Smallest{Exchange: e.ID, LookedAt: hostile, Verdict: hostile, Group: group, Stopped: hostile, Candidates: tried, LeftOut: []minimise.Unit{unit},
+		Decisive: []minimise.Decisive{{Unit: unit, Lines: []minimise.Line{{At: hostile, Text: hostile}}}, {Unit: unit, Required: true}}}
+	if err := minimise.Keep(t.Context(), db, found); err != nil {
 		t.Fatal(err)
 	}
 	h := web.New(options(db))

@@ -12,7 +12,7 @@ import (
 
 // The list of runs tells how much is found in each, without waiting for it.
 func TestRuns_FindingsAreCountedBehindThePage(t *testing.T) {
-	h := web.New(options(openStore(t, append(sample()[:xUnanswered], twoRunsAfter(20)...))))
+	h := web.New(options(openStore(t, append(sampled()[:xUnanswered], twoRunsAfter(20)...))))
 	var row string
 	for range 200 {
 		p := open(t, h, "/")
@@ -34,7 +34,7 @@ func TestRuns_FindingsAreCountedBehindThePage(t *testing.T) {
 
 // While something is recorded nothing else is done.
 func TestRuns_FindingsAreNotCountedWhileSomethingIsRecorded(t *testing.T) {
-	o := options(openStore(t, sample()[:xUnanswered]))
+	o := options(openStore(t, sampled()[:xUnanswered]))
 	c := capture(99, "/v1/messages", 200, messagesBody(`{"role":"user","content":"Hi"}`), "")
 	c.Outcome = transcript.InProgress
 	o.InFlight = func() []*transcript.Capture { return []*transcript.Capture{c} }

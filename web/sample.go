@@ -7,7 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/replay/sample"
 )
 
 const outcomesShown = 40
@@ -17,12 +17,12 @@ type samplePage struct {
 	groupPage
 	Score *score // while this viewer plays it
 	Total int
-	S     *replay.Sample // its report
+	S     *sample.Report // its report
 	Rows  []outcomeRow
 	More  int // outcomes that are not listed
-	Found []replay.Comparison
+	Found []sample.Comparison
 	// Against holds what is looked for in each of several arms against the first.
-	Against []replay.Comparison
+	Against []sample.Comparison
 	Lossy   bool // arms were sent in other dialects, or something could not be carried
 }
 
@@ -65,7 +65,7 @@ func (s *server) sample(c *gin.Context) {
 		if !now.Ended {
 			p.Live, p.Refresh = true, refreshURL(c, seen)
 		}
-	} else if p.S, err = replay.ReadSample(ctx, s.reader, group); err != nil {
+	} else if p.S, err = sample.Read(ctx, s.reader, group); err != nil {
 		s.failed(c, err)
 		return
 	}
@@ -149,4 +149,4 @@ func (s *server) stopSample(c *gin.Context) {
 }
 
 // apiSample gives the report of a sample, as inspect replay -n --json prints it.
-func (s *server) apiSample(c *gin.Context) { giveReport(s, c, replay.ReadSample) }
+func (s *server) apiSample(c *gin.Context) { giveReport(s, c, sample.Read) }

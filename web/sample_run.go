@@ -8,6 +8,7 @@ import (
 
 	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/replay/sample"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -33,7 +34,7 @@ type sampleRun struct {
 	takes []string
 	done  bool
 	wrong string         // why it has no report
-	ended *replay.Sample // its report, if that could not be kept
+	ended *sample.Report // its report, if that could not be kept
 }
 
 // armScore is how an arm stands.
@@ -50,7 +51,7 @@ type score struct {
 	CostUSD string
 	Ended   bool
 	Wrong   string
-	Sample  *replay.Sample
+	Sample  *sample.Report
 }
 
 // sample begins a sample and gives its group.
@@ -67,16 +68,16 @@ func (t *Playing) sample(ctx context.Context, s *server, ready *replay.Ready) (s
 	t.mu.Lock()
 	t.samples[run.ID] = run
 	t.mu.Unlock()
-	sampler := &replay.Sampler{Player: s.replaying.Player(), Arms: ready.Arms, N: ready.Plan.Takes, Parallel: takesAtOnce, Look: ready.Look, Cost: ready.Plan.Limits.Cost,
+	sampler := &sample.Sampler{Player: s.replaying.Player(), Arms: ready.Arms, N: ready.Plan.Takes, Parallel: takesAtOnce, Look: ready.Look, Cost: ready.Plan.Limits.Cost,
 		Group: run.ID, Progress: run.played}
 	go func() {
 		defer t.end()
 		defer cancel()
-		sample, err := sampler.Run(play)
+		report, err := sampler.Run(play)
 		if err == nil {
-			err = replay.KeepSample(context.WithoutCancel(play), s.store(), sample)
+			err = sample.Keep(context.WithoutCancel(play), s.store(), report)
 		}
-		if run.end(sample, err); err != nil {
+		if run.end(report, err); err != nil {
 			s.log.Error("sample", "group", run.ID, "error", err)
 			return
 		}
@@ -95,7 +96,7 @@ func (t *Playing) sampleOf(group string) *sampleRun {
 }
 
 // played counts a take that ended.
-func (r *sampleRun) played(p replay.Played) {
+func (r *sampleRun) played(p sample.Played) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	arm := &r.arms[p.Arm]
@@ -116,10 +117,10 @@ func (r *sampleRun) played(p replay.Played) {
 	}
 }
 
-func (r *sampleRun) end(sample *replay.Sample, err error) {
+func (r *sampleRun) end(report *sample.Report, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.done, r.ended = true, sample
+	r.done, r.ended = true, report
 	if err != nil {
 		r.wrong = sentence(err)
 	}

@@ -116,7 +116,7 @@ func results() string {
 }
 
 // sample is a small history of everything that a page must be able to show.
-func sample() []*transcript.Capture {
+func sampled() []*transcript.Capture {
 	user := `{"role":"user","content":` + quote(userText) + `}`
 	first := user + `,{"role":"assistant","content":[` + firstCalls + `]},` + results()
 	second := first + `,{"role":"assistant","content":[` + editCall + `]},{"role":"user","content":"Never mind the edit. What does rule7 do?"}`
@@ -187,7 +187,7 @@ func openStore(t testing.TB, captures []*transcript.Capture) *store.DB {
 // sampleStore holds the sample, and its last exchange as a take.
 func sampleStore(t testing.TB) *store.DB {
 	t.Helper()
-	captures := sample()
+	captures := sampled()
 	db := openStore(t, captures)
 	err := db.Update(context.Background(), func(tx transcript.Tx) error {
 		return tx.PutTake(&transcript.Take{

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/replay/minimise"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -108,7 +108,7 @@ usage; 3 not found.`,
 type minimising struct {
 	*replaying
 	f *minimiseFlags
-	m replay.Minimiser
+	m minimise.Minimiser
 }
 
 func (x *minimising) run(ref string) error {
@@ -150,8 +150,8 @@ func (x *minimising) check() error {
 		return usageError{fmt.Errorf("--max-requests %d: the whole request and the smallest one are asked %d times each", f.requests, f.samples)}
 	}
 	for _, name := range f.parts {
-		switch part := replay.Part(name); part {
-		case replay.Items, replay.Lines, replay.Tools:
+		switch part := minimise.Part(name); part {
+		case minimise.Items, minimise.Lines, minimise.Tools:
 			x.m.Parts = append(x.m.Parts, part)
 		default:
 			return usageError{fmt.Errorf("--parts %q: want items, lines or tools", name)}
@@ -210,7 +210,7 @@ func (x *minimising) search(path string) error {
 	}
 	found, err := x.m.Run(x.ctx)
 	bar.clear()
-	if errors.Is(err, replay.ErrNotShown) {
+	if errors.Is(err, minimise.ErrNotShown) {
 		whole := found.Candidates[0]
 		err = fmt.Errorf("the whole request does not show it: %d of %s, %d needed (%s). Nothing can be left out of what does not show: look for something else, or raise --samples and lower --at-least",
 			whole.Yes, counted(whole.Asked, "answer"), found.AtLeast, strings.Join(whole.Takes, ", "))
@@ -218,7 +218,7 @@ func (x *minimising) search(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := replay.KeepSmallest(context.WithoutCancel(x.ctx), w.Store(), found); err != nil {
+	if err := minimise.Keep(context.WithoutCancel(x.ctx), w.Store(), found); err != nil {
 		return err
 	}
 	return x.print(found)

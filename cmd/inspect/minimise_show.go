@@ -8,13 +8,14 @@ import (
 
 	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/replay/minimise"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
 
 // minimised is what minimise --json prints.
 type minimised struct {
-	*replay.Smallest
+	*minimise.Smallest
 	Request json.RawMessage `json:"request"` // the body of the smallest one
 }
 
@@ -29,9 +30,9 @@ func (x *minimising) estimated(e replay.Estimate) string {
 
 // teller tells on standard error how the search goes on: how much is left, and away
 // from a terminal a line where something could be left out.
-func (x *minimising) teller(bar *progress) func(replay.Tried) {
+func (x *minimising) teller(bar *progress) func(minimise.Tried) {
 	left := ""
-	return func(t replay.Tried) {
+	return func(t minimise.Tried) {
 		what := strings.Join([]string{counted(t.Items, "item"), counted(t.Lines, "line"), counted(t.Tools, "tool")}, ", ")
 		if t.Shows {
 			left = what
@@ -45,7 +46,7 @@ func (x *minimising) teller(bar *progress) func(replay.Tried) {
 
 // print prints what was found. It ends with findings where that is not the smallest
 // request, or does not show the behaviour again.
-func (x *minimising) print(found *replay.Smallest) error {
+func (x *minimising) print(found *minimise.Smallest) error {
 	var err error
 	if x.json {
 		err = x.printJSON(minimised{found, found.Body})
@@ -64,7 +65,7 @@ func (x *minimising) print(found *replay.Smallest) error {
 	return err
 }
 
-func (x *minimising) printFound(found *replay.Smallest) error {
+func (x *minimising) printFound(found *minimise.Smallest) error {
 	t := x.table("part", "at", "call", "what")
 	t.narrow = []string{"call"}
 	for i := range found.Decisive {
@@ -113,7 +114,7 @@ func (p *printer) sentence(text, sgr string) {
 }
 
 // sentences say how sure that is, and what it took.
-func (x *minimising) sentences(found *replay.Smallest) (list []string) {
+func (x *minimising) sentences(found *minimise.Smallest) (list []string) {
 	for i := range found.Decisive {
 		if found.Decisive[i].Required {
 			list = append(list, "what is required is there since the API wants it; whether it matters was not tried")

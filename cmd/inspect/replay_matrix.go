@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/replay/sample"
 )
 
 // mostOutcomes is how many different answers are printed.
@@ -13,21 +13,21 @@ const mostOutcomes = 12
 
 // printArms prints one or two arms side by side: what their next answers did, how
 // often what was looked at happened, and whether that says anything.
-func (s *sampling) printArms(sample *replay.Sample) error {
+func (s *sampling) printArms(report *sample.Report) error {
 	header := []string{"outcome"}
-	for i := range sample.Arms {
-		header = append(header, word(sample.Arms[i].Name))
+	for i := range report.Arms {
+		header = append(header, word(report.Arms[i].Name))
 	}
 	t := s.table(header...)
 	t.right = header[1:]
-	labels := allLabels(sample.Arms)
+	labels := allLabels(report.Arms)
 	for i, label := range labels {
 		if i == mostOutcomes {
 			break
 		}
 		row := []string{cut(word(label), max(20, s.width()-30))}
-		for k := range sample.Arms {
-			row = append(row, strconv.Itoa(countOf(&sample.Arms[k], label)))
+		for k := range report.Arms {
+			row = append(row, strconv.Itoa(countOf(&report.Arms[k], label)))
 		}
 		t.row(row...)
 	}
@@ -39,29 +39,29 @@ func (s *sampling) printArms(sample *replay.Sample) error {
 		p.line("  … and %d more (--json lists them all)", n)
 	}
 	p.line("")
-	p.line("  looked whether %s", visible(sample.Primary))
-	for i := range sample.Arms {
-		p.line("  %s", tally(&sample.Arms[i]))
+	p.line("  looked whether %s", visible(report.Primary))
+	for i := range report.Arms {
+		p.line("  %s", tally(&report.Arms[i]))
 	}
-	if sample.Effect != nil {
-		p.line("  %s", difference(*sample.Effect, *sample.Interval, *sample.PValue))
+	if report.Effect != nil {
+		p.line("  %s", difference(*report.Effect, *report.Interval, *report.PValue))
 	}
-	p.line("  %s", p.style(sample.Verdict, bold))
-	for _, c := range sample.Secondary {
+	p.line("  %s", p.style(report.Verdict, bold))
+	for _, c := range report.Secondary {
 		if c.PValue <= 0.05 {
 			p.line("  besides: %s, %d and %d times; %s (corrected)", visible(cut(c.Name, 80)), c.Counts[0], c.Counts[1], difference(c.Effect, c.Interval, c.PValue))
 		}
 	}
-	s.sampleEnd(p, sample)
+	s.sampleEnd(p, report)
 	return p.failed
 }
 
 // printMatrix prints a line for each arm, and how each differs from the first.
-func (s *sampling) printMatrix(sample *replay.Sample) error {
+func (s *sampling) printMatrix(report *sample.Report) error {
 	t := s.table("arm", "dialect", "yes", "takes", "failed", "steps", "in", "out", "cost|cost_usd", "losses", "most often")
 	t.right = []string{"yes", "takes", "failed", "steps", "in", "out", "cost", "losses"}
-	for i := range sample.Arms {
-		a := &sample.Arms[i]
+	for i := range report.Arms {
+		a := &report.Arms[i]
 		in, out, cost, often := "", "", "", ""
 		if a.Usage != nil {
 			in, out = number(a.Usage.InputTotal), number(a.Usage.Output)
@@ -83,30 +83,30 @@ func (s *sampling) printMatrix(sample *replay.Sample) error {
 	}
 	p := s.printer(false)
 	p.line("")
-	p.line("  looked whether %s", visible(sample.Primary))
-	if sample.Effect != nil {
-		p.line("  %s: %s", difference(*sample.Effect, *sample.Interval, *sample.PValue), sample.Verdict)
+	p.line("  looked whether %s", visible(report.Primary))
+	if report.Effect != nil {
+		p.line("  %s: %s", difference(*report.Effect, *report.Interval, *report.PValue), report.Verdict)
 	} else {
-		for _, c := range sample.Secondary {
+		for _, c := range report.Secondary {
 			p.line("  %s and %s: %s; %s", word(c.Arms[0]), word(c.Arms[1]), difference(c.Effect, c.Interval, c.PValue), c.Verdict)
 		}
 	}
-	s.sampleEnd(p, sample)
+	s.sampleEnd(p, report)
 	return p.failed
 }
 
 // sampleEnd says why not all takes were played, and where they are.
-func (s *sampling) sampleEnd(p *printer, sample *replay.Sample) {
-	if sample.Stopped != "" {
-		p.line("  %s", p.style("not all takes were played: "+visible(sample.Stopped), red))
+func (s *sampling) sampleEnd(p *printer, report *sample.Report) {
+	if report.Stopped != "" {
+		p.line("  %s", p.style("not all takes were played: "+visible(report.Stopped), red))
 	}
-	if n := len(sample.Takes); n > 0 {
-		p.line("  %s", p.style(fmt.Sprintf("takes %s to %s: inspect show %s", sample.Takes[0], sample.Takes[n-1], sample.Takes[0]), dim))
+	if n := len(report.Takes); n > 0 {
+		p.line("  %s", p.style(fmt.Sprintf("takes %s to %s: inspect show %s", report.Takes[0], report.Takes[n-1], report.Takes[0]), dim))
 	}
 }
 
 // allLabels lists the labels of all arms, those of the first one first.
-func allLabels(arms []replay.ArmResult) []string {
+func allLabels(arms []sample.ArmResult) []string {
 	var labels []string
 	seen := map[string]bool{}
 	for i := range arms {
@@ -120,7 +120,7 @@ func allLabels(arms []replay.ArmResult) []string {
 	return labels
 }
 
-func countOf(a *replay.ArmResult, label string) int {
+func countOf(a *sample.ArmResult, label string) int {
 	for _, o := range a.Outcomes {
 		if o.Label == label {
 			return o.Count
@@ -130,7 +130,7 @@ func countOf(a *replay.ArmResult, label string) int {
 }
 
 // tally says how often what was looked at happened in an arm.
-func tally(a *replay.ArmResult) string {
+func tally(a *sample.ArmResult) string {
 	share := ""
 	if a.N > 0 {
 		share = fmt.Sprintf(" (%.0f %%)", 100*float64(a.Yes)/float64(a.N))

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/replay/sample"
 	"github.com/retake-debugger/retake/replay/tool"
 	"github.com/retake-debugger/retake/view"
 )
@@ -137,8 +138,8 @@ func (s *sampling) play(path string) error {
 	if !s.json {
 		fmt.Fprintf(s.err, "sending %s again, %d times %s\nlooking whether %s\n", view.Ref(s.ready.Request.Origin.N), s.f.sample.n, counted(len(s.ready.Arms), "arm"), visible(s.ready.Look.Name))
 	}
-	sampler := replay.Sampler{Player: w.Player(), Arms: s.ready.Arms, N: s.f.sample.n, Parallel: s.f.sample.parallel, Look: s.ready.Look, Cost: s.plan.Limits.Cost, Group: id.String(),
-		Progress: func(p replay.Played) {
+	sampler := sample.Sampler{Player: w.Player(), Arms: s.ready.Arms, N: s.f.sample.n, Parallel: s.f.sample.parallel, Look: s.ready.Look, Cost: s.plan.Limits.Cost, Group: id.String(),
+		Progress: func(p sample.Played) {
 			steps = append(steps, p.Take.Steps...)
 			done[p.Arm]++
 			if p.Yes {
@@ -146,7 +147,7 @@ func (s *sampling) play(path string) error {
 			}
 			bar.show(s.score(yes, done), int64(p.Done), int64(p.Total))
 		}}
-	sample, err := sampler.Run(s.ctx)
+	report, err := sampler.Run(s.ctx)
 	bar.clear()
 	if err != nil {
 		return err
@@ -158,10 +159,10 @@ func (s *sampling) play(path string) error {
 			return fmt.Errorf("store a replayed exchange: %w", err)
 		}
 	}
-	if err := replay.KeepSample(wait, w.Store(), sample); err != nil {
+	if err := sample.Keep(wait, w.Store(), report); err != nil {
 		return err
 	}
-	return s.print(sample)
+	return s.print(report)
 }
 
 // score says how the arms stand.
@@ -175,16 +176,16 @@ func (s *sampling) score(yes, done []int) string {
 
 // print prints what the takes show. It ends with findings where not all were
 // played.
-func (s *sampling) print(sample *replay.Sample) error {
+func (s *sampling) print(report *sample.Report) error {
 	var err error
 	if s.json {
-		err = s.printJSON(sample)
-	} else if len(sample.Arms) > 2 || len(s.f.edits.models) > 1 {
-		err = s.printMatrix(sample)
+		err = s.printJSON(report)
+	} else if len(report.Arms) > 2 || len(s.f.edits.models) > 1 {
+		err = s.printMatrix(report)
 	} else {
-		err = s.printArms(sample)
+		err = s.printArms(report)
 	}
-	if err == nil && sample.Stopped != "" {
+	if err == nil && report.Stopped != "" {
 		return errFindings
 	}
 	return err

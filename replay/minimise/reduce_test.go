@@ -1,4 +1,4 @@
-package replay_test
+package minimise_test
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/replay/minimise"
 )
 
 // holds tells whether all causes are among what is kept.
@@ -24,7 +24,7 @@ func TestMinimise_FindsTheCauseAmongSixty(t *testing.T) {
 	most := map[int]int{}
 	find := func(causes ...int) {
 		t.Helper()
-		got, err := replay.Minimise(context.Background(), 60, func(_ context.Context, kept []int) (bool, error) { return holds(kept, causes...), nil })
+		got, err := minimise.Reduce(context.Background(), 60, func(_ context.Context, kept []int) (bool, error) { return holds(kept, causes...), nil })
 		if err != nil || !slices.Equal(got.Kept, causes) || !got.Least {
 			t.Fatalf("%v: %+v %v", causes, got, err)
 		}
@@ -50,7 +50,7 @@ func TestMinimise_Many(t *testing.T) {
 				causes = append(causes, i)
 			}
 		}
-		got, err := replay.Minimise(context.Background(), 40, func(_ context.Context, kept []int) (bool, error) { return holds(kept, causes...), nil })
+		got, err := minimise.Reduce(context.Background(), 40, func(_ context.Context, kept []int) (bool, error) { return holds(kept, causes...), nil })
 		if err != nil || !slices.Equal(got.Kept, causes) || !got.Least {
 			t.Fatalf("%v: %+v %v", causes, got, err)
 		}
@@ -64,7 +64,7 @@ func TestMinimise_WithANoisyModel(t *testing.T) {
 	wrong := 0
 	for range 100 {
 		cause := r.IntN(60)
-		got, err := replay.Minimise(context.Background(), 60, func(_ context.Context, kept []int) (bool, error) {
+		got, err := minimise.Reduce(context.Background(), 60, func(_ context.Context, kept []int) (bool, error) {
 			yes := 0
 			for range 7 {
 				p := 0.05
@@ -88,20 +88,20 @@ func TestMinimise_WithANoisyModel(t *testing.T) {
 
 func TestMinimise_Ends(t *testing.T) {
 	ctx := context.Background()
-	if _, err := replay.Minimise(ctx, 9, func(context.Context, []int) (bool, error) { return false, nil }); !errors.Is(err, replay.ErrNotShown) {
+	if _, err := minimise.Reduce(ctx, 9, func(context.Context, []int) (bool, error) { return false, nil }); !errors.Is(err, minimise.ErrNotShown) {
 		t.Error(err)
 	}
-	if got, err := replay.Minimise(ctx, 9, func(context.Context, []int) (bool, error) { return true, nil }); err != nil || len(got.Kept) != 0 || !got.Least {
+	if got, err := minimise.Reduce(ctx, 9, func(context.Context, []int) (bool, error) { return true, nil }); err != nil || len(got.Kept) != 0 || !got.Least {
 		t.Errorf("%+v %v", got, err)
 	}
 	broken := errors.New("broken")
-	if _, err := replay.Minimise(ctx, 9, func(context.Context, []int) (bool, error) { return false, broken }); !errors.Is(err, broken) {
+	if _, err := minimise.Reduce(ctx, 9, func(context.Context, []int) (bool, error) { return false, broken }); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 	budget := 6
-	got, err := replay.Minimise(ctx, 60, func(_ context.Context, kept []int) (bool, error) {
+	got, err := minimise.Reduce(ctx, 60, func(_ context.Context, kept []int) (bool, error) {
 		if budget--; budget < 0 {
-			return false, replay.ErrBudget
+			return false, minimise.ErrBudget
 		}
 		return holds(kept, 41), nil
 	})

@@ -1,4 +1,4 @@
-package replay_test
+package minimise_test
 
 import (
 	"encoding/json"

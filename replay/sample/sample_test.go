@@ -1,4 +1,4 @@
-package replay_test
+package sample_test
 
 import (
 	"context"
@@ -17,8 +17,22 @@ import (
 	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/recorder"
 	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/replay/replaytest"
+	"github.com/retake-debugger/retake/replay/sample"
 	"github.com/retake-debugger/retake/transcript"
 )
+
+// bench records requests.
+type bench struct{ *replaytest.Bench }
+
+func newBench(t *testing.T) *bench { return &bench{replaytest.New(t)} }
+
+type m = map[string]any
+
+func send(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v)
+}
 
 // gambler is a model that calls the tool "escalate" as often as it is told to, and
 // "wait" otherwise: of each kind of request the same draws in the same order,
@@ -108,19 +122,19 @@ const gamble = `{"model":"m","messages":[{"role":"user","content":"go"},
 
 // recorded records the request once.
 func (b *bench) recorded(g *gambler) *transcript.Exchange {
-	b.t.Helper()
+	b.T.Helper()
 	const id = "0190a000-0000-7000-8000-000000000002"
 	req, err := http.NewRequestWithContext(recorder.WithID(context.Background(), id), "POST", g.server.URL+"/v1/chat/completions", strings.NewReader(gamble))
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
-	resp, err := b.transport.RoundTrip(req)
+	resp, err := b.Transport.RoundTrip(req)
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	io.Copy(io.Discard, resp.Body)
 	resp.Body.Close()
-	return b.exchange(id)
+	return b.Exchange(id)
 }
 
 func options(context.Context) (replay.Options, func(), error) {
@@ -131,8 +145,8 @@ func options(context.Context) (replay.Options, func(), error) {
 func (b *bench) arms(e *transcript.Exchange) []replay.Arm {
 	edit := transcript.Edit{Op: transcript.SetResult, CallID: "call_a", Text: "ALARM"}
 	return []replay.Arm{
-		{Name: "edited", Request: prepare(b.t, b.db, e, edit), Options: options},
-		{Name: "control", Request: prepare(b.t, b.db, e), Options: options},
+		{Name: "edited", Request: replaytest.Prepare(b.T, b.DB, e, edit), Options: options},
+		{Name: "control", Request: replaytest.Prepare(b.T, b.DB, e), Options: options},
 	}
 }
 
@@ -155,8 +169,8 @@ func TestSample_FindsAnEffectThatIsThere(t *testing.T) {
 	}
 	const n = 40
 	last := 0
-	s := replay.Sampler{Player: b.player(), Arms: b.arms(e), N: n, Parallel: 4, Look: escalates(t), Group: "g1",
-		Progress: func(p replay.Played) { last = p.Done*1000 + p.Total }}
+	s := sample.Sampler{Player: b.Player(), Arms: b.arms(e), N: n, Parallel: 4, Look: escalates(t), Group: "g1",
+		Progress: func(p sample.Played) { last = p.Done*1000 + p.Total }}
 	got, err := s.Run(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -174,7 +188,7 @@ func TestSample_FindsAnEffectThatIsThere(t *testing.T) {
 	if g.most > 4 {
 		t.Errorf("%d requests at once", g.most)
 	}
-	takes, err := b.db.Takes(context.Background(), e.ID)
+	takes, err := b.DB.Takes(context.Background(), e.ID)
 	if err != nil || len(takes) != 2*n {
 		t.Fatalf("%d takes are kept (%v)", len(takes), err)
 	}
@@ -194,15 +208,15 @@ func TestSample_FindsAnEffectThatIsThere(t *testing.T) {
 			t.Errorf("no %s in %s", member, text)
 		}
 	}
-	if err := replay.KeepSample(context.Background(), b.db, got); err != nil {
+	if err := sample.Keep(context.Background(), b.DB, got); err != nil {
 		t.Fatal(err)
 	}
-	kept, err := replay.ReadSample(context.Background(), b.db, "g1")
+	kept, err := sample.Read(context.Background(), b.DB, "g1")
 	again, _ := json.Marshal(kept)
 	if err != nil || string(again) != string(text) {
 		t.Errorf("kept is %s, %v", again, err)
 	}
-	if none, err := replay.ReadSample(context.Background(), b.db, "g2"); none != nil || err != nil {
+	if none, err := sample.Read(context.Background(), b.DB, "g2"); none != nil || err != nil {
 		t.Errorf("of no group: %+v, %v", none, err)
 	}
 }
@@ -211,7 +225,7 @@ func TestSample_SeesNoneWhereThereIsNone(t *testing.T) {
 	g := newGambler(t, map[string]float64{"go": 0.5})
 	g.draws["go"] = rand.New(rand.NewPCG(3, 5))
 	b := newBench(t)
-	got, err := (&replay.Sampler{Player: b.player(), Arms: b.arms(b.recorded(g)), N: 25, Parallel: 1, Look: escalates(t)}).Run(context.Background())
+	got, err := (&sample.Sampler{Player: b.Player(), Arms: b.arms(b.recorded(g)), N: 25, Parallel: 1, Look: escalates(t)}).Run(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +237,7 @@ func TestSample_SeesNoneWhereThereIsNone(t *testing.T) {
 func TestSample_AlternatesTheArms(t *testing.T) {
 	g := newGambler(t, nil)
 	b := newBench(t)
-	if _, err := (&replay.Sampler{Player: b.player(), Arms: b.arms(b.recorded(g)), N: 3, Parallel: 1, Look: escalates(t)}).Run(context.Background()); err != nil {
+	if _, err := (&sample.Sampler{Player: b.Player(), Arms: b.arms(b.recorded(g)), N: 3, Parallel: 1, Look: escalates(t)}).Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	order := ""
@@ -243,7 +257,7 @@ func TestSample_StopsAtWhatIsRefusedForGood(t *testing.T) {
 	g := newGambler(t, nil)
 	g.refuse = "ALARM"
 	b := newBench(t)
-	got, err := (&replay.Sampler{Player: b.player(), Arms: b.arms(b.recorded(g)), N: 50, Parallel: 2, Look: escalates(t)}).Run(context.Background())
+	got, err := (&sample.Sampler{Player: b.Player(), Arms: b.arms(b.recorded(g)), N: 50, Parallel: 2, Look: escalates(t)}).Run(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +271,7 @@ func TestSample_EndsWithItsContextAndKeepsWhatWasPlayed(t *testing.T) {
 	b := newBench(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	got, err := (&replay.Sampler{Player: b.player(), Arms: b.arms(b.recorded(g)), N: 50, Parallel: 1, Look: escalates(t), Progress: func(p replay.Played) {
+	got, err := (&sample.Sampler{Player: b.Player(), Arms: b.arms(b.recorded(g)), N: 50, Parallel: 1, Look: escalates(t), Progress: func(p sample.Played) {
 		if p.Done == 4 {
 			cancel()
 		}
@@ -273,7 +287,7 @@ func TestSample_EndsWithItsContextAndKeepsWhatWasPlayed(t *testing.T) {
 func TestSample_ALimitOnCostWantsCosts(t *testing.T) {
 	g := newGambler(t, nil)
 	b := newBench(t)
-	got, err := (&replay.Sampler{Player: b.player(), Arms: b.arms(b.recorded(g)), N: 9, Parallel: 1, Look: escalates(t), Cost: big.NewRat(1, 100)}).Run(context.Background())
+	got, err := (&sample.Sampler{Player: b.Player(), Arms: b.arms(b.recorded(g)), N: 9, Parallel: 1, Look: escalates(t), Cost: big.NewRat(1, 100)}).Run(context.Background())
 	if err != nil || got.Stopped != "the cost of a take is not known" || len(got.Takes) > 2 {
 		t.Errorf("%+v (%v)", got, err)
 	}
@@ -288,14 +302,14 @@ func TestSample_ComparesModelsAndDialects(t *testing.T) {
 		model string
 		d     transcript.Dialect
 	}{{"m", transcript.Chat}, {"b", transcript.Messages}, {"c", transcript.Chat}} {
-		req := prepare(t, b.db, e)
+		req := replaytest.Prepare(t, b.DB, e)
 		losses, err := req.ConvertTo(to.d, to.model)
 		if err != nil {
 			t.Fatal(err)
 		}
 		arms = append(arms, replay.Arm{Name: to.model, Request: req, Losses: losses, Options: options})
 	}
-	got, err := (&replay.Sampler{Player: b.player(), Arms: arms, N: 12, Parallel: 3, Look: escalates(t)}).Run(context.Background())
+	got, err := (&sample.Sampler{Player: b.Player(), Arms: arms, N: 12, Parallel: 3, Look: escalates(t)}).Run(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

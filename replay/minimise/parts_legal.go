@@ -1,4 +1,4 @@
-package replay
+package minimise
 
 import (
 	"slices"
@@ -88,6 +88,3 @@ func (p *parts) completeTools(c *candidate) {
 		}
 	}
 }
-
-// legal tells whether a body has no error that the whole request does not have.
-func (p *parts) legal(body *decoded) bool { return len(newErrors(p.known, body.errors())) == 0 }

@@ -1,4 +1,4 @@
-package replay
+package minimise
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -26,18 +27,18 @@ const (
 // the behaviour if enough of the answers do. What lint says a provider would refuse,
 // and the whole request has not, is never sent.
 type Minimiser struct {
-	Player   *Player
-	Request  *Request // as recorded, ready to be sent, without edits
-	Look     Look     // at a take of one step, whatever its mode says
-	Parts    []Part   // that may be left out, in this order; nil: items, lines, tools
-	Samples  int      // how often a candidate is asked; at least 1
-	AtLeast  int      // how many of its answers have to show it; 0: more than half
-	Parallel int      // requests at once; at least 1
-	Retries  int      // see Options
-	Requests int      // most that are sent; 0 for no limit
-	Cost     *big.Rat // USD; none is sent beyond it; nil for no limit
-	Group    string   // what its takes have in common, in the store
-	Reason   string   // in a user's words, kept with the take of the smallest request
+	Player   *replay.Player
+	Request  *replay.Request // as recorded, ready to be sent, without edits
+	Look     replay.Look     // at a take of one step, whatever its mode says
+	Parts    []Part          // that may be left out, in this order; nil: items, lines, tools
+	Samples  int             // how often a candidate is asked; at least 1
+	AtLeast  int             // how many of its answers have to show it; 0: more than half
+	Parallel int             // requests at once; at least 1
+	Retries  int             // see Options
+	Requests int             // most that are sent; 0 for no limit
+	Cost     *big.Rat        // USD; none is sent beyond it; nil for no limit
+	Group    string          // what its takes have in common, in the store
+	Reason   string          // in a user's words, kept with the take of the smallest request
 	// Recorded is the recorded answer, and Suspect tells whether a text is likely to
 	// matter: such parts are tried first. Both may be nil.
 	Recorded *transcript.Turn
@@ -140,11 +141,11 @@ func (m *Minimiser) start() (*minimising, error) {
 	if own.Parts == nil {
 		own.Parts = []Part{Items, Lines, Tools}
 	}
-	body, err := m.Request.decoded()
+	parts, err := readParts(m.Request)
 	if err != nil {
 		return nil, err
 	}
-	w := &minimising{Minimiser: &own, parts: readParts(body), tried: map[[sha256.Size]byte]bool{}}
+	w := &minimising{Minimiser: &own, parts: parts, tried: map[[sha256.Size]byte]bool{}}
 	w.suspects = w.parts.suspects(m.Suspect, m.Recorded)
 	return w, nil
 }
@@ -198,7 +199,7 @@ func (w *minimising) phase(ctx context.Context) (least bool, err error) {
 			units = units[:suspected]
 		}
 	}
-	found, err := Minimise(ctx, len(units), func(ctx context.Context, kept []int) (bool, error) { return w.shows(ctx, with(kept)) })
+	found, err := Reduce(ctx, len(units), func(ctx context.Context, kept []int) (bool, error) { return w.shows(ctx, with(kept)) })
 	if err != nil {
 		return false, err
 	}
@@ -280,7 +281,7 @@ func (w *minimising) shows(ctx context.Context, c *candidate) (bool, error) {
 	}
 	name := sha256.Sum256(req.Body)
 	shows, known := w.tried[name]
-	if !known && len(req.Edits) > 0 && !w.parts.legal(req.read) {
+	if !known && len(req.Edits) > 0 && len(req.NewErrors()) > 0 {
 		w.illegal++
 		w.tried[name], known = false, true
 	}
@@ -302,22 +303,18 @@ func (w *minimising) shows(ctx context.Context, c *candidate) (bool, error) {
 }
 
 // request makes the request of a candidate; whole is that with what its API wants.
-func (w *minimising) request(c *candidate) (req *Request, whole *candidate, err error) {
+func (w *minimising) request(c *candidate) (req *replay.Request, whole *candidate, err error) {
 	whole = w.parts.complete(c)
-	own := *w.Request
-	if own.Edits, err = w.parts.edits(whole); err != nil {
-		return nil, nil, err
+	edits, err := w.parts.edits(whole)
+	if err != nil || len(edits) == 0 {
+		return w.Request, whole, err
 	}
-	own.Header = w.Request.Header.Clone()
-	if len(own.Edits) > 0 {
-		own.Header.Del("Content-Encoding")
-		own.Recorded, own.recorded = w.parts.body, w.parts.whole
-		if own.Body, err = w.parts.build(own.Edits); err != nil {
-			return nil, nil, fmt.Errorf("leave out parts: %w", err)
-		}
-		own.read, own.sent = w.parts.whole.with(own.Body), own.Body
+	body, err := w.parts.build(edits)
+	if err != nil {
+		return nil, nil, fmt.Errorf("leave out parts: %w", err)
 	}
-	return &own, whole, nil
+	req, err = w.Request.With(edits, body)
+	return req, whole, err
 }
 
 // count tells how much of a candidate there is: items that are units, lines of what
@@ -337,7 +334,7 @@ func countTrue(list []bool) int {
 }
 
 // Plan takes over what a plan says, once it was worked out.
-func (m *Minimiser) Plan(y *Ready) {
+func (m *Minimiser) Plan(y *replay.Ready) {
 	p := y.Plan
 	m.Request, m.Recorded, m.Look, m.Suspect = y.Request, y.Recorded, y.Look, p.Expect.Suspect()
 	m.Cost, m.Retries, m.Reason = p.Limits.Cost, p.Retries, p.Reason

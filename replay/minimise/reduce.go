@@ -1,4 +1,4 @@
-package replay
+package minimise
 
 import (
 	"context"
@@ -13,23 +13,23 @@ type Shows func(ctx context.Context, kept []int) (bool, error)
 // ErrNotShown says that a behaviour does not show although nothing was left out.
 var ErrNotShown = errors.New("the behaviour does not show with everything kept")
 
-// ErrBudget says that a Shows will look at nothing more. Minimise then stops with what
+// ErrBudget says that a Shows will look at nothing more. Reduce then stops with what
 // it has.
 var ErrBudget = errors.New("the budget is used up")
 
-// Minimised is what Minimise found.
-type Minimised struct {
+// Reduced is what Reduce found.
+type Reduced struct {
 	Kept  []int // units with which the behaviour shows
 	Least bool  // without any single one of them it does not
 	Asked int   // how often the predicate was asked
 }
 
-// Minimise finds a small set of n units with which a behaviour still shows, by delta
+// Reduce finds a small set of n units with which a behaviour still shows, by delta
 // debugging (Zeller, Hildebrandt: Simplifying and Isolating Failure-Inducing Input):
 // it leaves out ever smaller parts. No set is asked for twice, and all that is left
 // out by one step stays out. Where the cause is a few of many units it asks about
 // twice their number times the logarithm of n.
-func Minimise(ctx context.Context, n int, shows Shows) (*Minimised, error) {
+func Reduce(ctx context.Context, n int, shows Shows) (*Reduced, error) {
 	m := &reduction{shows: shows, seen: map[string]bool{}}
 	m.Kept = make([]int, n)
 	for i := range m.Kept {
@@ -45,11 +45,11 @@ func Minimise(ctx context.Context, n int, shows Shows) (*Minimised, error) {
 	if errors.Is(err, ErrBudget) {
 		err = nil
 	}
-	return &m.Minimised, err
+	return &m.Reduced, err
 }
 
 type reduction struct {
-	Minimised
+	Reduced
 	shows Shows
 	seen  map[string]bool // sets that do not show it
 }

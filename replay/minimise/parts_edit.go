@@ -1,4 +1,4 @@
-package replay
+package minimise
 
 import (
 	"encoding/json"

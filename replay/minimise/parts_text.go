@@ -1,6 +1,7 @@
-package replay
+package minimise
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -38,9 +39,12 @@ func (p *parts) readTexts() {
 	}
 }
 
+// isText reports whether a JSON value is a string.
+func isText(v []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(v), []byte{'"'}) }
+
 // textsIn gives the pointers of the texts of an item, in its source.
 func textsIn(raw json.RawMessage) (list []string) {
-	if kindOf(raw) == '"' {
+	if isText(raw) {
 		return []string{""}
 	}
 	for _, member := range [...]string{"content", "output", "text"} {
@@ -48,7 +52,7 @@ func textsIn(raw json.RawMessage) (list []string) {
 		if err != nil {
 			continue
 		}
-		if kindOf(v) == '"' {
+		if isText(v) {
 			list = append(list, "/"+member)
 			continue
 		}

@@ -1,4 +1,4 @@
-package replay
+package sample
 
 import (
 	"context"
@@ -8,28 +8,18 @@ import (
 	"sync"
 	"time"
 
-	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 )
-
-// Arm is one of the things that are compared: the edited request, the unedited
-// one, a request to another model.
-type Arm struct {
-	Name    string
-	Request *Request
-	Losses  []dialect.Loss // what a conversion could not carry
-	// Options makes those of one take: sources serve a single take.
-	Options func(ctx context.Context) (o Options, done func(), err error)
-}
 
 // Sampler plays many takes of each arm, one of each in turn, so that what changes
 // with time meets all arms alike.
 type Sampler struct {
-	Player   *Player
-	Arms     []Arm // that of the control last
-	N        int   // takes of each arm
-	Parallel int   // takes at once; at least 1
-	Look     Look
+	Player   *replay.Player
+	Arms     []replay.Arm // that of the control last
+	N        int          // takes of each arm
+	Parallel int          // takes at once; at least 1
+	Look     replay.Look
 	Cost     *big.Rat // USD for all takes; no further take begins beyond it; nil for no limit
 	Group    string   // what the takes have in common, in the store
 	// Progress, if set, is told of each take that ended, one at a time.
@@ -39,7 +29,7 @@ type Sampler struct {
 // Played is a take that ended.
 type Played struct {
 	Arm         int
-	Take        *Take
+	Take        *replay.Take
 	Yes         bool
 	Failed      bool // it counts for nothing
 	Done, Total int
@@ -72,7 +62,7 @@ type sampling struct {
 // one that is refused for good ends all of it, and so do ctx and the limit on cost:
 // then what was played is compared. An error says that nothing could be kept, or
 // that a take could not be looked at.
-func (s *Sampler) Run(ctx context.Context) (*Sample, error) {
+func (s *Sampler) Run(ctx context.Context) (*Report, error) {
 	run := &sampling{Sampler: s}
 	run.ctx, run.cancel = context.WithCancel(ctx)
 	defer run.cancel()
@@ -132,12 +122,12 @@ func (s *sampling) over() bool {
 func (s *sampling) rest() error {
 	for {
 		s.mu.Lock()
-		left := s.quiet.Sub(s.Player.now())
+		left := s.quiet.Sub(s.Player.Time())
 		s.mu.Unlock()
 		if left <= 0 {
 			return s.ctx.Err()
 		}
-		if err := s.Player.wait(s.ctx, left); err != nil {
+		if err := s.Player.Sleep(s.ctx, left); err != nil {
 			return err
 		}
 	}
@@ -164,7 +154,7 @@ func (s *sampling) one(arm int) {
 	s.played = append(s.played, p)
 	if take.CostUSD == nil {
 		s.unknown = true
-	} else if cost, ok := amount(take.CostUSD); ok {
+	} else if cost, ok := take.Cost(); ok {
 		s.spent.Add(&s.spent, cost)
 	}
 	if take.Outcome == transcript.HTTPError && refused(status) && s.stopped == "" {
@@ -189,7 +179,7 @@ func (s *sampling) fail(err error) {
 }
 
 // play plays a take, and tells the status of its last answer.
-func (s *sampling) play(arm int) (t *Take, status int, err error) {
+func (s *sampling) play(arm int) (t *replay.Take, status int, err error) {
 	a := &s.Arms[arm]
 	o, done, err := a.Options(s.ctx)
 	if err != nil {
@@ -197,11 +187,11 @@ func (s *sampling) play(arm int) (t *Take, status int, err error) {
 	}
 	defer done()
 	o.Group, o.Arm = s.Group, a.Name
-	o.Progress = func(e Event) {
+	o.Progress = func(e replay.Event) {
 		switch e.Kind {
-		case Answered:
+		case replay.Answered:
 			status = e.Status
-		case Waits:
+		case replay.Waits:
 			s.hush(e.Wait)
 		}
 	}
@@ -213,15 +203,7 @@ func (s *sampling) play(arm int) (t *Take, status int, err error) {
 func (s *sampling) hush(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if until := s.Player.now().Add(d); until.After(s.quiet) {
+	if until := s.Player.Time().Add(d); until.After(s.quiet) {
 		s.quiet = until
 	}
-}
-
-// amount reads a cost that a Take tells.
-func amount(usd *string) (*big.Rat, bool) {
-	if usd == nil {
-		return nil, false
-	}
-	return new(big.Rat).SetString(*usd)
 }

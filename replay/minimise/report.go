@@ -1,4 +1,4 @@
-package replay
+package minimise
 
 import (
 	"math/big"
@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/retake-debugger/retake/pricing"
+	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -196,10 +197,10 @@ func (t *longText) left(kept []bool) (list []Line) {
 // Estimate tells what Run is likely to use, if there are two causes in each kind of
 // parts: every candidate counted as large as the whole request. Without prices its
 // cost is not known.
-func (m *Minimiser) Estimate(prices *pricing.Table) (Estimate, error) {
+func (m *Minimiser) Estimate(prices *pricing.Table) (replay.Estimate, error) {
 	w, err := m.start()
 	if err != nil {
-		return Estimate{}, err
+		return replay.Estimate{}, err
 	}
 	asked := 1
 	for _, part := range w.Parts {
@@ -211,8 +212,7 @@ func (m *Minimiser) Estimate(prices *pricing.Table) (Estimate, error) {
 	if m.Requests > 0 {
 		requests = min(requests, m.Requests)
 	}
-	tape := Tape{line: []*transcript.Exchange{m.Request.Origin}}
-	e := tape.Estimate(m.Request, transcript.Once, 0, prices)
+	e := m.Request.Estimate(prices)
 	e.Requests, e.Input, e.Output = requests, e.Input*int64(requests), e.Output*int64(requests)
 	if e.USD != nil {
 		e.USD.Mul(e.USD, new(big.Rat).SetInt64(int64(requests)))

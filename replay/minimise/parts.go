@@ -1,4 +1,4 @@
-package replay
+package minimise
 
 import (
 	"slices"
@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/retake-debugger/retake/dialect"
-	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/rawjson"
+	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -16,12 +16,11 @@ import (
 type parts struct {
 	speaks transcript.Dialect
 	body   []byte
-	whole  *decoded // body
+	turn   *transcript.Turn // of body
 	pieces []piece
 	units  [][]int // the pieces that stay or go together
 	tools  []piece
 	texts  []longText
-	known  []lint.Finding // errors that body has
 }
 
 // piece is an item of the request.
@@ -34,9 +33,16 @@ type piece struct {
 	with  []int // as long as one of these pieces is
 }
 
-func readParts(body *decoded) *parts {
-	p := &parts{speaks: body.speaks, body: body.body, whole: body, known: body.errors()}
-	items := body.turn().Input
+func readParts(req *replay.Request) (*parts, error) {
+	turn, err := req.Turn()
+	if err != nil {
+		return nil, err
+	}
+	p := &parts{speaks: req.Speaks(), turn: turn}
+	if p.body, err = req.Plain(); err != nil {
+		return nil, err
+	}
+	items := turn.Input
 	for i := range items {
 		it := &items[i]
 		if it.Kind == transcript.ToolDefinition {
@@ -49,7 +55,7 @@ func readParts(body *decoded) *parts {
 	p.reasoning()
 	p.join()
 	p.readTexts()
-	return p
+	return p, nil
 }
 
 // elementOf gives the element of the conversation in which an item lies.

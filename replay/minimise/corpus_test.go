@@ -1,4 +1,4 @@
-package replay_test
+package minimise_test
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/replay/minimise"
+	"github.com/retake-debugger/retake/replay/replaytest"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -22,7 +24,7 @@ func TestCorpus_PartsAreLeftOut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads the whole corpus")
 	}
-	captures := corpusExchanges(t)
+	captures := replaytest.Corpus(t)
 	db, err := store.Open(filepath.Join(t.TempDir(), "t.db"), store.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +40,11 @@ func TestCorpus_PartsAreLeftOut(t *testing.T) {
 			switch e.Dialect {
 			case transcript.Chat, transcript.Responses, transcript.Messages:
 				if whole, _, err := replay.Full(context.Background(), db, e); err == nil && json.Valid(whole) {
-					leaveOut(t, fmt.Sprintf("%s x%d", batch[i].Label, e.N), e.Dialect, whole, count)
+					req := replaytest.Prepare(t, db, e)
+					if err := req.Whole(context.Background(), db); err != nil {
+						t.Fatal(err)
+					}
+					leaveOut(t, fmt.Sprintf("%s x%d", batch[i].Label, e.N), req, whole, count)
 				}
 			}
 		}
@@ -51,27 +57,31 @@ func TestCorpus_PartsAreLeftOut(t *testing.T) {
 	}
 }
 
-func leaveOut(t *testing.T, name string, d transcript.Dialect, whole []byte, count map[string]int) {
+func leaveOut(t *testing.T, name string, req *replay.Request, whole []byte, count map[string]int) {
 	t.Helper()
-	apart := replay.TakeApart(d, whole)
-	all, err := apart.Keep(func(replay.Part, int) bool { return true })
+	d := req.Speaks()
+	apart, err := minimise.TakeApart(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := apart.Keep(func(minimise.Part, int) bool { return true })
 	if err != nil || string(all.Body) != string(whole) || len(all.Errors) > 0 {
 		t.Errorf("%s: with everything it is another request (%v)", name, err)
 		return
 	}
 	count[string(d)]++
 	r := rand.New(rand.NewPCG(uint64(len(whole)), 1))
-	tries := []func(replay.Part, int) bool{
-		func(replay.Part, int) bool { return false },
-		func(p replay.Part, _ int) bool { return p != replay.Items },
-		func(p replay.Part, _ int) bool { return p != replay.Tools },
-		func(p replay.Part, i int) bool { return p != replay.Lines || i%2 == 0 },
+	tries := []func(minimise.Part, int) bool{
+		func(minimise.Part, int) bool { return false },
+		func(p minimise.Part, _ int) bool { return p != minimise.Items },
+		func(p minimise.Part, _ int) bool { return p != minimise.Tools },
+		func(p minimise.Part, i int) bool { return p != minimise.Lines || i%2 == 0 },
 	}
 	for range min(apart.Units(), 12) {
 		one := r.IntN(apart.Units())
-		tries = append(tries, func(p replay.Part, i int) bool { return p != replay.Items || i != one },
-			func(p replay.Part, i int) bool { return p != replay.Items || i == one },
-			func(replay.Part, int) bool { return r.IntN(2) == 0 })
+		tries = append(tries, func(p minimise.Part, i int) bool { return p != minimise.Items || i != one },
+			func(p minimise.Part, i int) bool { return p != minimise.Items || i == one },
+			func(minimise.Part, int) bool { return r.IntN(2) == 0 })
 	}
 	before := keysOf(d, whole)
 	for i, keep := range tries {

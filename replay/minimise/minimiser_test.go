@@ -1,4 +1,4 @@
-package replay_test
+package minimise_test
 
 import (
 	"context"
@@ -15,44 +15,53 @@ import (
 	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/recorder"
 	"github.com/retake-debugger/retake/replay"
+	"github.com/retake-debugger/retake/replay/minimise"
+	"github.com/retake-debugger/retake/replay/replaytest"
 	"github.com/retake-debugger/retake/transcript"
 )
+
+type m = map[string]any
+
+// bench records requests.
+type bench struct{ *replaytest.Bench }
+
+func newBench(t *testing.T) *bench { return &bench{replaytest.New(t)} }
 
 var dialectPaths = []string{"/v1/chat/completions", "/v1/responses", "/v1/messages"}
 
 // told records a request as a model is told it.
 func (b *bench) told(s *strict, path, body string) *transcript.Exchange {
-	b.t.Helper()
+	b.T.Helper()
 	const id = "0190a000-0000-7000-8000-000000000003"
 	req, err := http.NewRequestWithContext(recorder.WithID(context.Background(), id), "POST", s.server.URL+path, strings.NewReader(body))
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
-	resp, err := b.transport.RoundTrip(req)
+	resp, err := b.Transport.RoundTrip(req)
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	answer, _ := io.ReadAll(resp.Body)
 	resp.Body.Close()
 	if resp.StatusCode != 200 {
-		b.t.Fatalf("the whole request is refused: %s\n%s", answer, body)
+		b.T.Fatalf("the whole request is refused: %s\n%s", answer, body)
 	}
-	return b.exchange(id)
+	return b.Exchange(id)
 }
 
-func (b *bench) minimiser(s *strict, path, body string) *replay.Minimiser {
-	b.t.Helper()
+func (b *bench) minimiser(s *strict, path, body string) *minimise.Minimiser {
+	b.T.Helper()
 	e := b.told(s, path, body)
 	s.bodies = nil
 	look, err := replay.LookForTool("escalate", nil)
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
-	return &replay.Minimiser{Player: b.player(), Request: prepare(b.t, b.db, e), Look: look, Samples: 1, Group: "g"}
+	return &minimise.Minimiser{Player: b.Player(), Request: replaytest.Prepare(b.T, b.DB, e), Look: look, Samples: 1, Group: "g"}
 }
 
 // left gives the texts of what is decisive, what is only required left out.
-func left(s *replay.Smallest) string {
+func left(s *minimise.Smallest) string {
 	var list []string
 	for _, d := range s.Decisive {
 		switch {
@@ -121,13 +130,13 @@ func TestMinimiser_KeepsTheSmallestRequestAsATake(t *testing.T) {
 		y := &story{path: path, n: 20, plant: map[int]string{9: "ALARM-1"}}
 		m := b.minimiser(s, path, y.body())
 		m.Reason = "why does it escalate"
-		var tried []replay.Tried
-		m.Progress = func(t replay.Tried) { tried = append(tried, t) }
+		var tried []minimise.Tried
+		m.Progress = func(t minimise.Tried) { tried = append(tried, t) }
 		got, err := m.Run(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		takes, err := b.db.Takes(t.Context(), m.Request.Origin.ID)
+		takes, err := b.DB.Takes(t.Context(), m.Request.Origin.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,11 +151,11 @@ func TestMinimiser_KeepsTheSmallestRequestAsATake(t *testing.T) {
 		if err := json.Unmarshal([]byte(last.Edits), &edits); err != nil || len(edits) == 0 {
 			t.Fatalf("%s: %v", last.Edits, err)
 		}
-		again := prepare(t, b.db, m.Request.Origin, edits...)
+		again := replaytest.Prepare(t, b.DB, m.Request.Origin, edits...)
 		if string(again.Body) != string(got.Body) || s.bodies[len(s.bodies)-1] != string(got.Body) {
 			t.Errorf("%s: the edits give\n%s\nnot\n%s", path, again.Body, got.Body)
 		}
-		if e := b.exchange(last.Last()); e.Link.Run != m.Request.Origin.Link.Run {
+		if e := b.Exchange(last.Last()); e.Link.Run != m.Request.Origin.Link.Run {
 			t.Errorf("the take is in run %s", e.Link.Run)
 		}
 	}
@@ -199,10 +208,10 @@ func TestMinimiser_ToolsAreLeftOutWithWhatNeedsThem(t *testing.T) {
 // What holds what the recorded answer says, or what is looked for, is tried first.
 func TestMinimiser_TriesSuspectsFirst(t *testing.T) {
 	y := &story{path: "/v1/chat/completions", n: 60, plant: map[int]string{17: "see T-9981", 44: "PLEASE escalate"}}
-	run := func(set func(m *replay.Minimiser)) int {
+	run := func(set func(m *minimise.Minimiser)) int {
 		s := newStrict(t, "T-9981", "PLEASE")
 		m := newBench(t).minimiser(s, y.path, y.body())
-		m.Parts = []replay.Part{replay.Items}
+		m.Parts = []minimise.Part{minimise.Items}
 		set(m)
 		got, err := m.Run(t.Context())
 		if err != nil || left(got) != "see T-9981, PLEASE escalate" || !got.Least {
@@ -210,8 +219,8 @@ func TestMinimiser_TriesSuspectsFirst(t *testing.T) {
 		}
 		return got.Requests
 	}
-	blind := run(func(*replay.Minimiser) {})
-	led := run(func(m *replay.Minimiser) {
+	blind := run(func(*minimise.Minimiser) {})
+	led := run(func(m *minimise.Minimiser) {
 		arguments := json.RawMessage(`{"ticket":"T-9981"}`)
 		m.Recorded = &transcript.Turn{Output: []transcript.Item{{Kind: transcript.ToolCall, Name: "escalate", Arguments: arguments, ArgumentsRaw: string(arguments)}}}
 		m.Suspect = func(text string) bool { return strings.Contains(text, "escalate") }
@@ -250,7 +259,7 @@ func TestMinimiser_WithAFlakyModel(t *testing.T) {
 
 func TestMinimiser_Stops(t *testing.T) {
 	y := &story{path: "/v1/messages", n: 60, plant: map[int]string{3: "ALARM-1", 41: "ALARM-2"}}
-	start := func(t *testing.T) (*replay.Minimiser, *strict) {
+	start := func(t *testing.T) (*minimise.Minimiser, *strict) {
 		s := newStrict(t, "ALARM-1", "ALARM-2")
 		return newBench(t).minimiser(s, y.path, y.body()), s
 	}
@@ -288,7 +297,7 @@ func TestMinimiser_Stops(t *testing.T) {
 	t.Run("when it is interrupted", func(t *testing.T) {
 		m, s := start(t)
 		ctx, cancel := context.WithCancel(t.Context())
-		m.Progress = func(tried replay.Tried) {
+		m.Progress = func(tried minimise.Tried) {
 			if tried.Requests == 9 {
 				cancel()
 			}
@@ -332,15 +341,15 @@ func TestMinimiser_RefusesWhatDoesNotShow(t *testing.T) {
 	m := newBench(t).minimiser(s, y.path, y.body())
 	m.Samples = 3
 	got, err := m.Run(t.Context())
-	if !errors.Is(err, replay.ErrNotShown) || got.Candidates[0].Yes != 0 || got.Candidates[0].Asked != 2 || len(s.bodies) != 2 {
+	if !errors.Is(err, minimise.ErrNotShown) || got.Candidates[0].Yes != 0 || got.Candidates[0].Asked != 2 || len(s.bodies) != 2 {
 		t.Errorf("%+v %v", got, err)
 	}
 	s.status = func(int) int { return http.StatusBadRequest }
-	if _, err = m.Run(t.Context()); !errors.Is(err, replay.ErrRefused) {
+	if _, err = m.Run(t.Context()); !errors.Is(err, minimise.ErrRefused) {
 		t.Error(err)
 	}
 	s.status = func(int) int { return http.StatusUnauthorized }
-	if _, err = m.Run(t.Context()); !errors.Is(err, replay.ErrFailed) {
+	if _, err = m.Run(t.Context()); !errors.Is(err, minimise.ErrFailed) {
 		t.Error(err)
 	}
 }
@@ -355,4 +364,9 @@ func TestMinimiser_NothingIsDecisive(t *testing.T) {
 			t.Errorf("%s: %+v %v", path, got, err)
 		}
 	}
+}
+
+func send(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v)
 }

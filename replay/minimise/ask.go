@@ -1,4 +1,4 @@
-package replay
+package minimise
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/retake-debugger/retake/pricing"
+	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -21,13 +22,13 @@ type takesSum struct {
 	unknown bool // a take told no cost, or only a lower bound
 }
 
-func (s *takesSum) add(t *Take) {
+func (s *takesSum) add(t *replay.Take) {
 	s.takes++
 	if t.Usage != nil {
-		s.usage = addUsage(s.usage, t.Usage, s.told == 0)
+		s.usage = replay.AddUsage(s.usage, t.Usage, s.told == 0)
 		s.told++
 	}
-	if cost, ok := amount(t.CostUSD); ok {
+	if cost, ok := t.Cost(); ok {
 		s.usd.Add(&s.usd, cost)
 		s.priced++
 	}
@@ -44,7 +45,7 @@ func (s *takesSum) cost() *string {
 
 // ask sends the request of a candidate until it is known whether it shows the
 // behaviour.
-func (w *minimising) ask(ctx context.Context, req *Request, whole *candidate) (Tried, error) {
+func (w *minimising) ask(ctx context.Context, req *replay.Request, whole *candidate) (Tried, error) {
 	t := Tried{Part: w.part, Takes: []string{}}
 	t.Items, t.Lines, t.Tools = w.count(whole)
 	reason := fmt.Sprintf("minimising x%d: %d of %d items, %d of %d tools", req.Origin.N, t.Items, len(w.parts.units), t.Tools, len(w.parts.tools))
@@ -121,8 +122,8 @@ func (w *minimising) again(ctx context.Context) (*Tried, error) {
 
 // sample sends a request n times at once and looks at the answers. The takes of those
 // that show the behaviour come first.
-func (w *minimising) sample(ctx context.Context, req *Request, n int, t *Tried, arm, reason string) error {
-	takes, refused, errs := make([]*Take, n), make([]string, n), make([]error, n)
+func (w *minimising) sample(ctx context.Context, req *replay.Request, n int, t *Tried, arm, reason string) error {
+	takes, refused, errs := make([]*replay.Take, n), make([]string, n), make([]error, n)
 	shows := make([]bool, n)
 	var all sync.WaitGroup
 	for i := range n {
@@ -159,7 +160,7 @@ func (w *minimising) sample(ctx context.Context, req *Request, n int, t *Tried, 
 	return failed
 }
 
-func (w *minimising) looks(ctx context.Context, take *Take) (bool, error) {
+func (w *minimising) looks(ctx context.Context, take *replay.Take) (bool, error) {
 	shows, err := w.Look.Yes(context.WithoutCancel(ctx), take)
 	if err != nil {
 		return false, fmt.Errorf("look at %s: %w", take.Ref, err)
@@ -169,11 +170,11 @@ func (w *minimising) looks(ctx context.Context, take *Take) (bool, error) {
 
 // play sends a request once. refused says that the provider does not take such a
 // request; ErrFailed, that it answers none.
-func (w *minimising) play(ctx context.Context, req *Request, arm, reason string) (take *Take, refused string, err error) {
+func (w *minimising) play(ctx context.Context, req *replay.Request, arm, reason string) (take *replay.Take, refused string, err error) {
 	status := 0
-	take, err = w.Player.Play(ctx, req, Options{Mode: transcript.Once, Retries: w.Retries, Reason: reason, Group: w.Group, Arm: arm,
-		Progress: func(e Event) {
-			if e.Kind == Answered {
+	take, err = w.Player.Play(ctx, req, replay.Options{Mode: transcript.Once, Retries: w.Retries, Reason: reason, Group: w.Group, Arm: arm,
+		Progress: func(e replay.Event) {
+			if e.Kind == replay.Answered {
 				status = e.Status
 			}
 		}})

@@ -1,4 +1,4 @@
-package replay
+package minimise
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/retake-debugger/retake/lint"
+	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -32,7 +33,7 @@ const (
 
 func (p *parts) suspects(look func(string) bool, recorded *transcript.Turn) *suspects {
 	s := &suspects{parts: p, look: look, found: map[string]bool{}}
-	turn := p.whole.turn()
+	turn := p.turn
 	for _, f := range lint.Exchange(lint.Step{Exchange: &transcript.Exchange{Dialect: p.speaks}, Turn: turn}, nil) {
 		if f.Severity != lint.Info && f.At != "" {
 			s.found[f.At] = true
@@ -81,7 +82,7 @@ func valuesOf(t *transcript.Turn) []string {
 	}
 	for i := range t.Output {
 		it := &t.Output[i]
-		if !isOwnCall(it) {
+		if !replay.IsOwnCall(it) {
 			continue
 		}
 		add(it.Name)
@@ -183,7 +184,7 @@ func (s *suspects) scoreTool(it *transcript.Item, recorded *transcript.Turn) int
 	if s.look != nil && s.look(it.Name) {
 		return holdsLook
 	}
-	if recorded != nil && slices.ContainsFunc(recorded.Output, func(o transcript.Item) bool { return isOwnCall(&o) && o.Name == it.Name }) {
+	if recorded != nil && slices.ContainsFunc(recorded.Output, func(o transcript.Item) bool { return replay.IsOwnCall(&o) && o.Name == it.Name }) {
 		return holdsAnswer
 	}
 	return 0

@@ -1,4 +1,4 @@
-package replay
+package sample
 
 import (
 	"cmp"
@@ -8,12 +8,13 @@ import (
 
 	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/pricing"
+	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/replay/effect"
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Sample is what the takes of several arms show.
-type Sample struct {
+// Report is what the takes of several arms show.
+type Report struct {
 	Group    string      `json:"group"`
 	Origin   string      `json:"origin"` // id of the exchange that was replayed
 	Arms     []ArmResult `json:"arms"`
@@ -69,8 +70,8 @@ type Comparison struct {
 // mostSecondary bounds how many labels are compared besides.
 const mostSecondary = 12
 
-func (s *sampling) compare() *Sample {
-	out := &Sample{Group: s.Group, Origin: s.Arms[0].Request.Origin.ID, Primary: s.Look.Name, Secondary: []Comparison{}, Takes: []string{}, Stopped: s.stopped}
+func (s *sampling) compare() *Report {
+	out := &Report{Group: s.Group, Origin: s.Arms[0].Request.Origin.ID, Primary: s.Look.Name, Secondary: []Comparison{}, Takes: []string{}, Stopped: s.stopped}
 	slices.SortFunc(s.played, func(a, b Played) int { return cmp.Compare(a.Take.N, b.Take.N) })
 	for i := range s.Arms {
 		out.Arms = append(out.Arms, s.arm(i))
@@ -96,7 +97,7 @@ func (s *sampling) compare() *Sample {
 
 // says gives a verdict in words: an edit did something, models differ.
 func (s *sampling) says(r effect.Result) string {
-	if s.Arms[0].Request.converted == s.Arms[1].Request.converted && s.Arms[0].Request.model() == s.Arms[1].Request.model() {
+	if s.Arms[0].Request.Speaks() == s.Arms[1].Request.Speaks() && s.Arms[0].Request.Model() == s.Arms[1].Request.Model() {
 		return r.String()
 	}
 	return r.Words("they differ", "no sign that they differ")
@@ -104,7 +105,7 @@ func (s *sampling) says(r effect.Result) string {
 
 func (s *sampling) arm(i int) ArmResult {
 	a := &s.Arms[i]
-	r := ArmResult{Name: a.Name, Model: a.Request.model(), Dialect: string(a.Request.Speaks()), Losses: append([]dialect.Loss{}, a.Losses...),
+	r := ArmResult{Name: a.Name, Model: a.Request.Model(), Dialect: string(a.Request.Speaks()), Losses: append([]dialect.Loss{}, a.Losses...),
 		Outcomes: []OutcomeCount{}, Takes: []string{}, tools: map[string]int{}}
 	labels, steps := map[string]int{}, 0
 	var usage transcript.Usage
@@ -115,10 +116,10 @@ func (s *sampling) arm(i int) ArmResult {
 		}
 		r.Takes = append(r.Takes, p.Take.Ref)
 		if p.Take.Usage != nil {
-			usage = addUsage(usage, p.Take.Usage, told == 0)
+			usage = replay.AddUsage(usage, p.Take.Usage, told == 0)
 			told++
 		}
-		if cost, ok := amount(p.Take.CostUSD); ok {
+		if cost, ok := p.Take.Cost(); ok {
 			usd.Add(usd, cost)
 			r.CostUSD = new(string)
 		}
@@ -129,8 +130,8 @@ func (s *sampling) arm(i int) ArmResult {
 		}
 		r.N++
 		steps += len(p.Take.Steps)
-		labels[Label(p.Take.first())]++
-		r.tools[toolLabel(p.Take.first())]++
+		labels[replay.Label(p.Take.First())]++
+		r.tools[replay.ToolLabel(p.Take.First())]++
 		if p.Yes {
 			r.Yes++
 		}
@@ -191,7 +192,7 @@ func (s *sampling) secondary(a, b *ArmResult) []Comparison {
 func counts(list []OutcomeCount) map[string]int {
 	m := map[string]int{}
 	for _, o := range list {
-		if o.Label != ByText { // it is among the tools
+		if o.Label != replay.ByText { // it is among the tools
 			m[o.Label] = o.Count
 		}
 	}

@@ -100,7 +100,7 @@ func OpenSpool(path string, o Options) (*DB, error) {
 		Still:  func(s transcript.Store) error { return s.(*store.DB).Check() },
 		Failed: db.failed,
 	}
-	db.index = &ingest.Indexer{Store: db.ifOpen, Busy: pace.Busy, Passing: db.passing, Log: o.Log}
+	db.index = &ingest.Indexer{Store: db.ifOpen, Busy: pace.Busy, Passing: db.passing, Lazy: true, Log: o.Log}
 	db.runner.Omit(o.Omit)
 	if o.Redact != nil {
 		o.Redact.Keyed(salt) // the same placeholders in every process that shares this spool folder

@@ -27,7 +27,9 @@ func (db *DB) searchStatus() map[string]any {
 	defer cancel()
 	if rows := db.store.Load(); rows != nil {
 		if state, err := rows.SearchState(ctx); err == nil {
-			s["index"], s["lag"] = state.Index, state.Lag
+			if s["index"], s["lag"] = state.Index, state.Lag; state.Few() {
+				s["lag"] = int64(0) // none of them waits to be indexed
+			}
 		}
 	}
 	return s

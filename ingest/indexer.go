@@ -38,7 +38,10 @@ type Indexer struct {
 	// Busy tells whether so much traffic passes that nothing is to be indexed, and
 	// Passing whether any does, so that it rests in between. Both may be nil.
 	Busy, Passing func() bool
-	Log           *slog.Logger
+	// Lazy leaves the index empty while there are few exchanges: a search reads them
+	// as fast, and the file is half as large.
+	Lazy bool
+	Log  *slog.Logger
 
 	reader   textReader
 	tidied   int64        // how many it had indexed when the index was last tidy, and one more
@@ -192,7 +195,7 @@ func (x *Indexer) group(ctx context.Context, all bool) (int, error) {
 	if err == nil && !state.Index {
 		err = transcript.ErrNoIndex
 	}
-	if err != nil || state.Lag == 0 {
+	if err != nil || state.Lag == 0 || x.Lazy && state.Few() {
 		return 0, err
 	}
 	list, err := store.Unindexed(ctx, indexGroup)

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"time"
 )
 
 // Sizes in pages. A page in the write-ahead log that is in the file too is
@@ -23,6 +24,9 @@ const (
 	lookBytes   = 1 << 20
 )
 
+// idleAfter is for how long nothing is committed before the file is made small.
+const idleAfter = 10 * time.Second
+
 // checkpointer moves the write-ahead log into the file, beside the writer. It
 // never waits for readers: what one holds back, a later checkpoint moves.
 type checkpointer struct {
@@ -31,6 +35,7 @@ type checkpointer struct {
 	w    *writer
 	at   int // pages that wait before the next checkpoint
 	work chan struct{}
+	idle *time.Timer // fires when nothing was committed for idleAfter
 	stop chan struct{}
 	done chan struct{}
 
@@ -39,7 +44,7 @@ type checkpointer struct {
 }
 
 func startCheckpointer(c *connector, w *writer) *checkpointer {
-	cp := &checkpointer{pool: c.open(), w: w, at: checkpointAt,
+	cp := &checkpointer{pool: c.open(), w: w, at: checkpointAt, idle: time.NewTimer(idleAfter),
 		work: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 	cp.pool.SetMaxOpenConns(1)
 	cp.st = newStatements(cp.pool.PrepareContext)
@@ -49,6 +54,7 @@ func startCheckpointer(c *connector, w *writer) *checkpointer {
 
 // wrote says that a transaction was committed, with so many bytes of packs.
 func (cp *checkpointer) wrote(bytes int64) {
+	cp.idle.Reset(idleAfter)
 	cp.commits, cp.bytes = cp.commits+1, cp.bytes+bytes
 	if cp.commits < lookCommits && cp.bytes < lookBytes {
 		return
@@ -68,6 +74,8 @@ func (cp *checkpointer) run() {
 			return
 		case <-cp.work:
 			cp.checkpoint()
+		case <-cp.idle.C:
+			cp.tidy()
 		}
 	}
 }
@@ -109,6 +117,7 @@ func (cp *checkpointer) log(mode string) (logged, moved int, err error) {
 func (cp *checkpointer) close() error {
 	close(cp.stop)
 	<-cp.done
+	cp.idle.Stop()
 	cp.st.close()
 	return cp.pool.Close()
 }

@@ -146,8 +146,9 @@ func (c *connector) Driver() driver.Driver { return &sqlite3.SQLiteDriver{} }
 
 func (c *connector) open() *sql.DB { return sql.OpenDB(c) }
 
-// pageSize: rows of 2 KB waste half of a 4 KB page and little of this one.
-const pageSize = 8 << 10
+// pageSize is small because a small file is mostly pages that are nearly empty: one
+// for each table and index. What is large lies in rows of many pages.
+const pageSize = 4 << 10
 
 // retryBusy calls f again for as long as somebody else holds a lock.
 func retryBusy(ctx context.Context, f func() error) error {

@@ -295,7 +295,7 @@ func (db *DB) Close() error {
 	var errs []error
 	if db.w != nil {
 		errs = append(errs, db.checkpointer.close(), db.w.lock(context.Background()))
-		_ = db.w.settle() // what stays as it is can be read as well
+		db.w.shrink()
 	}
 	db.st.close()
 	errs = append(errs, db.pool.Close())

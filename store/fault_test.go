@@ -30,7 +30,7 @@ func TestOpen_MakesFileAndFolderPrivate(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, info, err)
 		}
 	}
-	if n := number(t, db, "SELECT auto_vacuum * 100000 + page_size FROM pragma_auto_vacuum, pragma_page_size"); n != 208192 {
+	if n := number(t, db, "SELECT auto_vacuum * 100000 + page_size FROM pragma_auto_vacuum, pragma_page_size"); n != 204096 {
 		t.Errorf("auto_vacuum and page size are %d", n)
 	}
 }

@@ -101,11 +101,11 @@ func (l *lane) flush() error {
 }
 
 // settle compresses the loose packs that this process has left, as one.
-func (l *lane) settle() (bool, error) {
+func (l *lane) settle() error {
 	if n := len(l.loose); n == 0 || l.loose[n-1].lengths == nil {
-		return false, nil
+		return nil
 	}
-	return true, l.merge(0, l.codec.inBlocks)
+	return l.merge(0, l.codec.inBlocks)
 }
 
 // merge writes the pending segments as one pack with the loose ones from the n-th on.

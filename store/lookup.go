@@ -28,8 +28,8 @@ const (
 var lookupTables = [...]string{"lookup_new", "lookup_recent", "lookup"}
 
 // lookupMost is how many entries may lie in each table but the last: as many as
-// one page holds, and as some twenty hold.
-var lookupMost = [...]int64{400, 8192}
+// one page holds, and as some forty hold.
+var lookupMost = [...]int64{200, 8192}
 
 // lookup finds rows by values that are spread like hashes. In an index of each
 // of them every new row would change a page of its own, and a commit writes

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -88,7 +89,7 @@ func step(ctx context.Context, conn *sql.Conn, m migration) error {
 		if err != nil || version != m.version-1 {
 			return err
 		}
-		if _, err := conn.ExecContext(ctx, m.sql); err != nil {
+		if _, err := conn.ExecContext(ctx, condensed(m.sql)); err != nil {
 			return err
 		}
 		_, err = conn.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", m.version, applicationID))
@@ -98,6 +99,17 @@ func step(ctx context.Context, conn *sql.Conn, m migration) error {
 		return errors.Join(err, rollback(conn))
 	}
 	return commit(conn)
+}
+
+var (
+	sqlComment = regexp.MustCompile(`--[^\n]*`)
+	sqlSpace   = regexp.MustCompile(`\s+`)
+)
+
+// condensed leaves out comments and white space: SQLite stores the text of a schema
+// in the file, and reads it whenever a connection is opened.
+func condensed(sql string) string {
+	return sqlSpace.ReplaceAllString(sqlComment.ReplaceAllString(sql, ""), " ")
 }
 
 // schemaVersion returns the version of the schema, 0 for a new file.

@@ -23,7 +23,9 @@ const (
 func (r *reader) SearchState(ctx context.Context) (transcript.SearchState, error) {
 	s := transcript.SearchState{Index: true}
 	var last int64
-	err := r.st.row(ctx, "SELECT done, coalesce((SELECT max(n) FROM exchange), 0) FROM search_state", nil, &s.Done, &last)
+	err := r.st.row(ctx, `SELECT done, coalesce((SELECT max(n) FROM exchange), 0), CASE done WHEN 0 THEN
+		(SELECT coalesce(sum(bytes), 0) FROM (SELECT request_bytes + response_bytes AS bytes FROM exchange LIMIT ?)) ELSE 0 END
+		FROM search_state`, []any{lagCounted}, &s.Done, &last, &s.Bytes)
 	if err != nil {
 		return s, fmt.Errorf("read search index: %w", err)
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 
@@ -92,15 +93,18 @@ func (t *tx) PutExchange(e *transcript.Exchange) error {
 
 type modelKey struct{ dialect, asked, answered string }
 
-// model gives the id of the row that says which dialect and models these are.
+// model returns the id of the row of the exchange's dialect and models.
 func (t *tx) model(e *transcript.Exchange) (int64, error) {
 	key := modelKey{string(e.Dialect), e.Model, e.ResponseModel}
 	if id, ok := t.w.models[key]; ok {
 		return id, nil
 	}
 	var id int64
-	err := t.st.row(context.Background(), `INSERT INTO model (dialect, asked, answered) VALUES (?, ?, ?)
-		ON CONFLICT DO UPDATE SET dialect = dialect RETURNING id`, []any{key.dialect, key.asked, key.answered}, &id)
+	names := []any{key.dialect, key.asked, key.answered}
+	err := t.st.row(context.Background(), "SELECT id FROM model WHERE dialect = ? AND asked = ? AND answered = ?", names, &id)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = t.st.row(context.Background(), "INSERT INTO model (dialect, asked, answered) VALUES (?, ?, ?) RETURNING id", names, &id)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("store model: %w", err)
 	}

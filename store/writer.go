@@ -174,32 +174,6 @@ func (w *writer) flush() error {
 	return w.state.write(w.st)
 }
 
-// settle compresses what the writer has left as it is, and gives back the space
-// that this frees. Nobody waits for it for long, and nothing is lost without it.
-func (w *writer) settle() error {
-	ctx, cancel := context.WithTimeout(context.Background(), settleMost)
-	defer cancel()
-	return w.update(ctx, func(t *tx) error {
-		settled := false
-		for _, l := range w.lanes {
-			did, err := l.settle()
-			if err != nil {
-				return err
-			}
-			settled = settled || did
-		}
-		if !settled {
-			return nil
-		}
-		return t.vacuum(settlePages)
-	})
-}
-
-const (
-	settleMost  = 250 * time.Millisecond
-	settlePages = 2 * fullPack / pageSize
-)
-
 // forget drops all that may not be in the database.
 func (w *writer) forget() {
 	w.known.forget()

@@ -70,7 +70,8 @@ type Found struct {
 	More bool // there are more than Limit
 	// Compared is how many hits were compared for the best.
 	Compared int
-	// Unindexed is how many exchanges the index did not hold yet; they were read.
+	// Unindexed is how many exchanges the index did not hold yet, if it holds any;
+	// they were read.
 	Unindexed int64
 	// Scan says why all exchanges had to be read: "no index" or "short"; "" if
 	// the index answered.
@@ -184,7 +185,9 @@ func (f *finder) run(found *Found) error {
 		return f.scanAll()
 	}
 	if err == nil {
-		found.Unindexed = state.Lag
+		if !state.Few() {
+			found.Unindexed = state.Lag
+		}
 		err = f.scanUnindexed(state)
 	}
 	for ; g != nil && err == nil; g, err = index.next() {

@@ -117,6 +117,8 @@ func (d *doctor) indexed(ctx context.Context) {
 	switch {
 	case err != nil:
 		d.say(stateProblem, "search", "%v", err)
+	case s.Few() && s.Lag > 0:
+		d.say(stateOK, "search", "%s: so few that search reads them instead of an index", counted(int(s.Lag), "exchange"))
 	case s.Lag > 0:
 		are := map[bool]string{true: "is", false: "are"}[s.Lag == 1]
 		d.say(stateNote, "search", "%s %s not in the search index yet: search reads them; a running recorder takes them in", counted(int(s.Lag), "exchange"), are)

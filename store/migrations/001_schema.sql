@@ -82,21 +82,21 @@ CREATE TABLE body (
 ) STRICT;
 
 -- A few rows that many exchanges share. Listings by model or dialect start here.
+-- No two are equal; they are too few to need an index.
 CREATE TABLE model (
   id       INTEGER PRIMARY KEY,
   dialect  TEXT NOT NULL,
   asked    TEXT NOT NULL,
-  answered TEXT NOT NULL,
-  UNIQUE (dialect, asked, answered)
+  answered TEXT NOT NULL
 ) STRICT;
 
--- data is a JSON array of [name, [value…]]; names_hash finds sets of the same names.
+-- data is a JSON array of [name, [value…]]; names_hash finds the few sets of the same
+-- names.
 CREATE TABLE header_set (
   id         INTEGER PRIMARY KEY,
   names_hash INTEGER NOT NULL,
   data       TEXT    NOT NULL
 ) STRICT;
-CREATE INDEX header_set_names ON header_set (names_hash);
 
 -- First what the wire showed, then what was derived from it, last what only the
 -- page of one exchange needs.
@@ -219,12 +219,12 @@ CREATE TABLE run (
   started INTEGER
 ) STRICT;
 
--- What clients call their sessions and agents.
+-- What clients call their sessions and agents. A key of a run that is gone means
+-- nothing; a prune removes it.
 CREATE TABLE run_key (
   client_key TEXT PRIMARY KEY,
   run        ANY  NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX run_key_run ON run_key (run);
 
 CREATE TABLE agent (
   n             INTEGER PRIMARY KEY,
@@ -288,7 +288,6 @@ CREATE TABLE mark (
   tags   TEXT    NOT NULL,   -- JSON array
   pinned INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX mark_first ON mark (first);
 
 -- The last word on each exchange; target is an exchange, a run, or NULL.
 CREATE TABLE override (
@@ -301,7 +300,6 @@ CREATE TABLE override (
 -- What belongs to a run or an exchange goes with it; marks move on.
 CREATE TRIGGER run_gone AFTER DELETE ON run BEGIN
   DELETE FROM agent WHERE run = OLD.id;
-  DELETE FROM run_key WHERE run = OLD.id;
 END;
 CREATE TRIGGER run_marks_move AFTER DELETE ON run BEGIN
   INSERT INTO mark SELECT e.run, m.first, m.name, m.note, m.tags, m.pinned

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/retake-debugger/retake/formats"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
@@ -60,7 +61,7 @@ func (x *Export) conversation(e *transcript.Exchange) (*formats.Conversation, er
 }
 
 func (x *Export) decode(e *transcript.Exchange) (*transcript.Turn, error) {
-	return view.Decode(x.ctx, x.Reader, e)
+	return history.Decode(x.ctx, x.Reader, e)
 }
 
 func longResults(n int) string {
@@ -132,7 +133,7 @@ func program(write func(io.Writer, *formats.Request) error) func(*Export, io.Wri
 func (x *Export) har(w io.Writer) error {
 	h := formats.NewHAR(w, x.Version, &x.Lost)
 	err := x.exchanges(false, func(e *transcript.Exchange) error {
-		b, err := view.ReadBodies(x.ctx, x.Reader, e)
+		b, err := history.Read(x.ctx, x.Reader, e)
 		if err != nil {
 			return err
 		}

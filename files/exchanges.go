@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/retake-debugger/retake/formats"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -52,7 +53,7 @@ func (x *Export) body(m *transcript.Message, w io.Writer) error {
 	if m.Bytes == 0 {
 		return nil
 	}
-	body, err := x.Reader.Body(x.ctx, m.Body)
+	body, err := history.Open(x.ctx, x.Reader, m.Body)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/retake-debugger/retake/formats"
-	"github.com/retake-debugger/retake/view"
+	"github.com/retake-debugger/retake/transcript"
 )
 
 // A zip archive of transcripts is taken in as the files that it holds, each by its own
@@ -140,7 +140,7 @@ func (u *unzipping) fails(f *zip.File, err error) {
 // nameOf is a name to be told of, and nothing else.
 func nameOf(f *zip.File) string {
 	const longest = 300
-	return strings.ToValidUTF8(view.Head(f.Name, longest), "")
+	return strings.ToValidUTF8(transcript.Head(f.Name, longest), "")
 }
 
 // baseOf is a name without its folder and ending.

@@ -4,9 +4,8 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"strings"
 
-	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -39,7 +38,7 @@ type acting struct {
 	// in it.
 	opening []transcript.Item
 	// requests, if there is one, reads requests in pieces and cuts all texts (brevity).
-	requests *requests
+	requests *history.Reader
 
 	pairs map[string][]*transcript.Pair            // calls of the answers, by exchange, in order
 	calls map[transcript.Place]*transcript.CallRow // that a request brought a result of, by where it is
@@ -272,7 +271,7 @@ func (a *acting) stretches(steps []*Step) iter.Seq2[[]scene, error] {
 // got, with the same settings.
 func resendsAll(before, e *transcript.Exchange) bool {
 	l := &e.Link
-	return l.Parent == before.ID && resends(l, &before.Link) && l.Shared > 0 && !l.Change.System && !l.Change.Tools && e.Dialect == before.Dialect && e.Request.Bytes <= maxBody
+	return l.Parent == before.ID && resends(l, &before.Link) && l.Shared > 0 && !l.Change.System && !l.Change.Tools && e.Dialect == before.Dialect && e.Request.Bytes <= history.MaxBody
 }
 
 // stretch reads steps that go on from each other from the last of them.
@@ -360,19 +359,18 @@ func (a *acting) fresh(first *transcript.Exchange, items []transcript.Item) (fun
 
 func (a *acting) request(e *transcript.Exchange) ([]transcript.Item, error) {
 	if a.requests != nil {
-		r, err := a.requests.read(e)
+		r, err := a.requests.Request(e)
 		if err != nil {
 			return nil, ignoreLost(err)
 		}
-		items := a.requests.briefItems(r)
+		items := a.requests.CutItems(r)
 		a.sees(items)
 		return settingsFirst(items), nil
 	}
-	body, err := readBody(a.ctx, a.reader, &e.Request)
+	turn, err := history.DecodeRequest(a.ctx, a.reader, e)
 	if err != nil {
 		return nil, ignoreLost(err)
 	}
-	turn := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, RequestHeader: e.Request.Headers, Request: body})
 	a.sees(turn.Input)
 	return settingsFirst(turn.Input), nil
 }
@@ -385,7 +383,7 @@ func (a *acting) sees(items []transcript.Item) {
 // settingsFirst puts system texts and tools that stand beside the conversation
 // before it: where they are in a body is up to the client.
 func settingsFirst(items []transcript.Item) []transcript.Item {
-	isFirst := func(it transcript.Item) bool { return it.IsSetting() && isBeside(it.At) }
+	isFirst := func(it transcript.Item) bool { return it.IsSetting() && history.IsBeside(it.At) }
 	rest := slices.IndexFunc(items, func(it transcript.Item) bool { return !isFirst(it) })
 	if rest < 0 || !slices.ContainsFunc(items[rest:], isFirst) {
 		return items
@@ -401,25 +399,18 @@ func settingsFirst(items []transcript.Item) []transcript.Item {
 	return sorted
 }
 
-// isBeside tells whether a place in a request is beside the conversation.
-func isBeside(at string) bool {
-	member, _, _ := strings.Cut(strings.TrimPrefix(at, "/"), "/")
-	return !arrayOf(member).isHistory()
-}
-
 func (a *acting) answer(e *transcript.Exchange) ([]transcript.Item, error) {
-	body, err := readBody(a.ctx, a.reader, &e.Response)
+	turn, err := history.DecodeAnswer(a.ctx, a.reader, e)
 	if err != nil {
 		return nil, ignoreLost(err)
 	}
-	turn := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, Status: e.Status, ResponseHeader: e.Response.Headers, Response: body})
 	items := turn.Output
 	a.sees(items)
 	if !a.reasoning && !a.whole {
 		items = withoutReasoning(items)
 	}
 	if a.requests != nil {
-		items = a.requests.brief.of(items)
+		items = a.requests.Cut(items)
 	}
 	return items, nil
 }

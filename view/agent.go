@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -27,7 +28,7 @@ type Run struct {
 	tools      map[string][]string                      // names of those called, by exchange
 	byExchange map[string][]transcript.Pair             // one for each call of an answer
 	continued  map[string]bool                          // answers that something goes on from
-	reading    *reading                                 // what was read to judge it, nil if it was not
+	reading    *history.Reader                          // what was read to judge it, nil if it was not
 	judgedPart bool                                     // see JudgePart
 }
 

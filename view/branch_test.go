@@ -54,10 +54,10 @@ func TestCalls_ABranchAnswersTheCallBeforeTheFork(t *testing.T) {
 			t.Fatalf("%s: in brief %d calls, want %d, %v", name, len(brief), len(calls), err)
 		}
 		for i := range calls {
-			if *brief[i].Result != Head(*calls[i].Result, 4) || brief[i].ResultBytes != calls[i].ResultBytes {
+			if *brief[i].Result != transcript.Head(*calls[i].Result, 4) || brief[i].ResultBytes != calls[i].ResultBytes {
 				t.Errorf("%s: in brief %+v, want the beginning of %+v", name, brief[i], calls[i])
 			}
-			result, arguments := *calls[i].Result, Head(calls[i].Arguments, 4)
+			result, arguments := *calls[i].Result, transcript.Head(calls[i].Arguments, 4)
 			if brief[i].Result, brief[i].Arguments, calls[i].Arguments = &result, arguments, arguments; !cmp.Equal(calls[i], brief[i]) {
 				t.Errorf("%s: in brief %+v, want %+v", name, brief[i], calls[i])
 			}

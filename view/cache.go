@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -71,11 +72,11 @@ func (r *Run) Cache(ctx context.Context, reader transcript.Reader, prices *prici
 }
 
 func (r *Run) newCacheLook(ctx context.Context, reader transcript.Reader, prices *pricing.Table) *cacheLook {
-	requests := newRequests(ctx, reader)
-	l := &cacheLook{requests: &requests, prices: prices, told: &Cache{Run: r.Ref(), Steps: []CacheStep{}}}
+	requests := history.NewReader(ctx, reader)
+	l := &cacheLook{ctx: ctx, Reader: requests, prices: prices, told: &Cache{Run: r.Ref(), Steps: []CacheStep{}}}
 	var whole int64
 	for _, e := range r.exchanges {
-		if !mayBeInPieces(e) {
+		if !history.MayBeInSegments(e) {
 			whole += e.Request.Bytes
 		}
 	}
@@ -85,7 +86,8 @@ func (r *Run) newCacheLook(ctx context.Context, reader transcript.Reader, prices
 
 // cacheLook goes through the steps of one agent after the other.
 type cacheLook struct {
-	*requests
+	ctx context.Context
+	*history.Reader
 	prices *pricing.Table
 	told   *Cache
 	total  pricing.Total
@@ -194,14 +196,14 @@ func (l *cacheLook) paid(e *transcript.Exchange, tokens int64) *string {
 // broke finds the first thing that the prompt before has otherwise; nil if it is
 // the beginning of this one.
 func (l *cacheLook) broke(before, e *transcript.Exchange) (*CacheBreak, error) {
-	if before.Model == e.Model && l.onlyGoesOn(before, e) {
+	if before.Model == e.Model && resendsAll(before, e) && before.Link.OutLen > before.Link.InLen && l.OnlyGoesOn(before, e) {
 		return nil, l.ctx.Err()
 	}
-	was, err := l.read(before)
+	was, err := l.Request(before)
 	if err != nil {
 		return nil, ignoreLost(err)
 	}
-	now, err := l.read(e)
+	now, err := l.Request(e)
 	if err != nil {
 		return nil, ignoreLost(err)
 	}
@@ -222,7 +224,7 @@ func (l *cacheLook) broke(before, e *transcript.Exchange) (*CacheBreak, error) {
 		return breakAt(a, b, n), nil
 	}
 	for _, name := range []string{"tool_choice", "thinking"} { // Anthropic: both are a part of what is cached
-		x, y := was.parameters[name], now.parameters[name]
+		x, y := was.Parameters[name], now.Parameters[name]
 		if e.Dialect == transcript.Messages && !bytes.Equal(x, y) && transcript.HashJSON(x) != transcript.HashJSON(y) {
 			return &CacheBreak{Where: "parameters", Item: name, At: "/" + name, Was: string(x), Now: string(y)}, nil
 		}

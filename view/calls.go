@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -50,9 +51,8 @@ func (r *Run) Calls(ctx context.Context, reader transcript.Reader) ([]Call, erro
 // BriefCalls lists them with the beginnings of their arguments and results alone, of
 // at most so many bytes.
 func (r *Run) BriefCalls(ctx context.Context, reader transcript.Reader, most int) ([]Call, error) {
-	requests := newRequests(ctx, reader)
-	requests.brief, requests.most = newBrevity(most), 0
-	a := acting{run: r, ctx: ctx, reader: reader, branches: true, requests: &requests}
+	requests := history.NewCuttingReader(ctx, reader, most, 0)
+	a := acting{run: r, ctx: ctx, reader: reader, branches: true, requests: requests}
 	acts, err := a.all()
 	return callsOf(acts), err
 }

@@ -97,7 +97,7 @@ func (c *Compared) leaves(first *Side, o DiffOptions) {
 func gistOfResult(r *ActRef) string {
 	const longest = 80
 	call := gistOf(r)
-	if short := Head(call, longest); short != call {
+	if short := transcript.Head(call, longest); short != call {
 		call = short + "…"
 	}
 	if r.Result == nil {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -121,14 +122,16 @@ func (r *Run) WindowAndCache(ctx context.Context, reader transcript.Reader, pric
 	return r.windows(ctx, reader, r.newCacheLook(ctx, reader, prices))
 }
 
+// keptCompared is how many bytes the items of a request and the one before may have.
+const keptCompared = 8 << 20
+
 // windows tells what fills the windows; look, if there is one, goes the same way.
 func (r *Run) windows(ctx context.Context, reader transcript.Reader, look *cacheLook) (*Window, *Cache, error) {
-	requests := newRequests(ctx, reader)
+	requests := history.NewCuttingReader(ctx, reader, windowText, keptCompared)
 	if look != nil {
-		look.requests = &requests
+		look.Reader = requests
 	}
-	requests.brief, requests.most = newBrevity(windowText), keptCompared
-	a := acting{run: r, ctx: ctx, reader: reader, whole: true, requests: &requests}
+	a := acting{run: r, ctx: ctx, reader: reader, whole: true, requests: requests}
 	w := &Window{Run: r.Ref(), Steps: []WindowStep{}}
 	for _, agent := range r.Agents {
 		var f *filling

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -89,7 +90,7 @@ func (d *Detail) follow(ctx context.Context, r transcript.Reader, e *transcript.
 		}
 		row := NewRow(other)
 		e, d.BroughtBy = other, &row
-		read, err := Decode(ctx, r, e)
+		read, err := history.Decode(ctx, r, e)
 		if lost(err) != "" {
 			return nil
 		}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -214,7 +215,7 @@ func endOf(e *transcript.Exchange) string {
 
 // readSettings reads tools and parameters of a request.
 func (s *Side) readSettings(ctx context.Context, r transcript.Reader, e *transcript.Exchange) error {
-	turn, err := Decode(ctx, r, e)
+	turn, err := history.Decode(ctx, r, e)
 	if err != nil {
 		return ignoreLost(err)
 	}

@@ -38,7 +38,7 @@ func Events(e *transcript.Exchange, response []byte, withData int) (list []Event
 		}
 		shown := Event{N: total, Size: len(v.Data), At: arrival(e, v.End), Cut: v.Unterminated}
 		if total <= withData {
-			shown.Name, shown.Data = v.Name, Head(string(v.Data[:min(len(v.Data), 2*longestEvent)]), longestEvent)
+			shown.Name, shown.Data = v.Name, transcript.Head(string(v.Data[:min(len(v.Data), 2*longestEvent)]), longestEvent)
 		}
 		list = append(list, shown)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -91,12 +92,12 @@ func (x *Examples) mark(exchange string, entries []Entry) {
 }
 
 func inputOf(ctx context.Context, r transcript.Reader, e *transcript.Exchange) ([]transcript.Item, error) {
-	q := newRequests(ctx, r)
-	request, err := q.read(e)
+	q := history.NewReader(ctx, r)
+	request, err := q.Request(e)
 	if err != nil {
 		return nil, err
 	}
-	return systemFirst(q.items(request)), nil
+	return systemFirst(q.Items(request)), nil
 }
 
 // named finds messages that are named as examples.

@@ -35,7 +35,7 @@ func (l *Link) Turns() []string {
 	case c.Handoff:
 		told = append(told, "hand-off to another agent: "+passed)
 	case c.Compacted:
-		told = append(told, "compacted, a summary stands for the history: "+passed)
+		told = append(told, "compacted, a summary stands for the conversation: "+passed)
 	case c.Rewritten:
 		told = append(told, "history edited: "+passed)
 	}

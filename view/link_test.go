@@ -18,7 +18,7 @@ func TestLink_TellsWhereARunTurns(t *testing.T) {
 		{transcript.Change{System: true, Passed: few}, nil}, // the step tells it
 		{transcript.Change{Handoff: true, System: true, Passed: few, Added: one},
 			[]string{"hand-off to another agent: 3 messages, 2 tool results (900 B, about 200 tokens) passed on, nothing dropped, 1 message (40 B) added"}},
-		{transcript.Change{Compacted: true, Passed: one, Dropped: few}, []string{"compacted, a summary stands for the history: " +
+		{transcript.Change{Compacted: true, Passed: one, Dropped: few}, []string{"compacted, a summary stands for the conversation: " +
 			"1 message (40 B) passed on, 3 messages, 2 tool results (900 B, about 200 tokens) dropped, nothing added"}},
 		{transcript.Change{Model: "m-1", Dialect: "chat", Upstream: "a"}, []string{"model changed, was m-1", "API changed, was chat", "upstream changed, was a"}},
 	} {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -22,7 +22,7 @@ func findings(ctx context.Context, r transcript.Reader, e *transcript.Exchange, 
 	parent, err := r.Exchange(ctx, e.Link.Parent)
 	var before *transcript.Turn
 	if err == nil {
-		before, err = Decode(ctx, r, parent)
+		before, err = history.Decode(ctx, r, parent)
 	}
 	if lost(err) != "" {
 		return lint.Exchange(step, nil), nil
@@ -35,8 +35,8 @@ func findings(ctx context.Context, r transcript.Reader, e *transcript.Exchange, 
 
 // LintRequest judges a request that is in no database.
 func LintRequest(d transcript.Dialect, body []byte) []lint.Finding {
-	turn := dialect.Decode(d, &dialect.Wire{Method: "POST", Request: body})
-	return lint.Exchange(lint.Step{Exchange: &transcript.Exchange{Dialect: d}, Turn: turn}, nil)
+	e := &transcript.Exchange{Dialect: d, Method: "POST"}
+	return lint.Exchange(lint.Step{Exchange: e, Turn: history.Bodies{Request: body}.Decode(e)}, nil)
 }
 
 // Judge fills in what is found in the run: each step is judged by what is new in
@@ -103,8 +103,8 @@ func (r *Run) JudgePart(ctx context.Context, reader transcript.Reader, cost func
 }
 
 func (r *Run) judge(ctx context.Context, reader transcript.Reader, cost func(*transcript.Exchange, int64) string, exchanges []*transcript.Exchange) error {
-	r.reading = newReading(ctx, reader)
-	j := judging{run: r, judge: lint.Judge{Cost: cost}, reading: r.reading, judged: map[string]bool{}, continued: map[string]bool{}}
+	r.reading = history.NewReader(ctx, reader)
+	j := judging{run: r, judge: lint.Judge{Cost: cost}, Reader: r.reading, judged: map[string]bool{}, continued: map[string]bool{}}
 	decoded := func(yield func(*transcript.Exchange) bool) {
 		for _, e := range exchanges {
 			if e.Dialect != transcript.Unknown && !yield(e) {
@@ -112,8 +112,8 @@ func (r *Run) judge(ctx context.Context, reader transcript.Reader, cost func(*tr
 			}
 		}
 	}
-	steps := ahead(r.stepsAhead(exchanges), func(yield func(toJudge) bool) {
-		for a := range r.reading.inAdvance(decoded) {
+	steps := history.Ahead(r.stepsAhead(exchanges), func(yield func(toJudge) bool) {
+		for a := range r.reading.Answers(decoded) {
 			s, err := j.read(a)
 			if !yield(toJudge{s, err}) {
 				return
@@ -143,7 +143,7 @@ func (r *Run) stepsAhead(exchanges []*transcript.Exchange) int {
 	for _, e := range exchanges {
 		sum += r.weight(e)
 	}
-	return int(max(1, min(workAhead, bytes*int64(len(exchanges))/max(1, sum))))
+	return int(max(1, min(history.MaxAhead, bytes*int64(len(exchanges))/max(1, sum))))
 }
 
 // toJudge is a step, or why it cannot be judged.
@@ -166,32 +166,32 @@ func (r *Run) inOrder() []*transcript.Exchange {
 type judging struct {
 	run   *Run
 	judge lint.Judge
-	*reading
+	*history.Reader
 	judged    map[string]bool // or will be
 	continued map[string]bool // exchanges whose whole history some step was judged behind
 }
 
 // read reads what is new in a step.
-func (j *judging) read(a answered) (lint.Step, error) {
-	e := a.exchange
-	request, err := j.reading.read(e)
+func (j *judging) read(a history.Answered) (lint.Step, error) {
+	e := a.Exchange
+	request, err := j.Request(e)
 	if err != nil {
 		return lint.Step{}, err
 	}
-	if a.err != nil {
-		return lint.Step{}, a.err
+	if a.Err != nil {
+		return lint.Step{}, a.Err
 	}
 	turn := new(transcript.Turn)
-	*turn = *a.turn
-	turn.Model, turn.PreviousID, turn.Parameters = e.Model, request.previous, request.parameters
+	*turn = *a.Turn
+	turn.Model, turn.PreviousID, turn.Parameters = e.Model, request.PreviousID, request.Parameters
 	s := lint.Step{Exchange: e, Turn: turn}
 	parent := j.run.exchanges[e.Link.Parent]
 	if s.New = j.continues(e, parent); s.New {
-		s.Settings = j.settings(request)
-		turn.Input = j.behind(request, parent.Link.InLen)
+		s.Settings = j.Settings(request)
+		turn.Input = j.After(request, parent.Link.InLen)
 		j.continued[parent.ID] = true
 	} else {
-		turn.Input = j.items(request)
+		turn.Input = j.Items(request)
 	}
 	j.judged[e.ID] = true
 	return s, nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -51,7 +52,7 @@ func NewLive(ctx context.Context, r transcript.Reader, c *transcript.Capture, no
 	}
 	fresh := turn.Input
 	if parent != nil {
-		fresh = withoutReasoning(behind(fresh, shared))
+		fresh = withoutReasoning(history.After(fresh, shared))
 	}
 	for i := range fresh {
 		if it := &fresh[i]; it.Kind != transcript.ToolDefinition {
@@ -98,7 +99,7 @@ func goesOnFrom(ctx context.Context, r transcript.Reader, turn *transcript.Turn)
 
 // capturedText reads a captured body, content encoding undone as far as it goes.
 func capturedText(b transcript.CapturedBody, header map[string][]string) ([]byte, error) {
-	if b == nil || b.Size() == 0 || b.Size() > maxBody {
+	if b == nil || b.Size() == 0 || b.Size() > history.MaxBody {
 		return nil, nil
 	}
 	body, err := b.Open()
@@ -112,7 +113,7 @@ func capturedText(b transcript.CapturedBody, header map[string][]string) ([]byte
 	}
 	for name, values := range header {
 		if encoding := contentEncoding(name, values); encoding != "" {
-			plain, _ := dialect.Text(encoding, wire, maxBody) // it is cut off, being under way
+			plain, _ := dialect.Text(encoding, wire, history.MaxBody) // it is cut off, being under way
 			return plain, nil
 		}
 	}

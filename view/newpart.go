@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -23,12 +24,12 @@ func NewIn(e *transcript.Exchange, body []byte, input []transcript.Item) *NewPar
 	if e.Link.ServerHeld() || shared == 0 {
 		return nil
 	}
-	fresh := behind(input, shared)
+	fresh := history.After(input, shared)
 	if len(fresh) == 0 {
 		return nil
 	}
 	member, first, ok := dialect.ElementAt(fresh[0].At)
-	if !ok || first == 0 || !arrayOf(member).isHistory() {
+	if !ok || first == 0 || history.IsBeside(fresh[0].At) {
 		return nil
 	}
 	ends := dialect.Elements(body)[member]

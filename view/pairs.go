@@ -9,7 +9,7 @@ import (
 // joined is a history with its pairs: for every call and result the pair it
 // is part of.
 type joined struct {
-	*history
+	*conversation
 	pairs    []transcript.Pair
 	ofCall   map[int]int // item → pair
 	ofResult map[int]int
@@ -20,12 +20,12 @@ type joined struct {
 // join pairs a history. A call that a recorded answer holds is placed there
 // rather than where it is resent, and the calls of this answer are joined to
 // the results that later requests brought.
-func join(ctx context.Context, r transcript.Reader, h *history) (*joined, error) {
+func join(ctx context.Context, r transcript.Reader, h *conversation) (*joined, error) {
 	rows, err := recordedCalls(ctx, r, h.exchange)
 	if err != nil {
 		return nil, err
 	}
-	j := &joined{history: h, ofCall: map[int]int{}, ofResult: map[int]int{}, more: map[int][]transcript.Place{}, fresh: map[int]bool{}}
+	j := &joined{conversation: h, ofCall: map[int]int{}, ofResult: map[int]int{}, more: map[int][]transcript.Place{}, fresh: map[int]bool{}}
 	items := h.plain()
 	recorded := transcript.MatchCalls(items, rows)
 	brought := broughtBy(h.exchange.ID, rows)

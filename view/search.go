@@ -296,18 +296,7 @@ func snippet(m transcript.Hit) Snippet {
 	// Clones: the text may be large.
 	return Snippet{
 		Before: strings.Clone(text[max(from, 0):m.Start]),
-		Match:  strings.Clone(Head(text[m.Start:m.End], snippetMatch)),
-		After:  strings.Clone(Head(text[m.End:], snippetAfter)),
+		Match:  strings.Clone(transcript.Head(text[m.Start:m.End], snippetMatch)),
+		After:  strings.Clone(transcript.Head(text[m.End:], snippetAfter)),
 	}
-}
-
-// Head gives at most n bytes of a text, cut between characters.
-func Head(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -268,7 +269,7 @@ func (l *lookup) all() *transcript.Turn {
 	if err != nil {
 		return &transcript.Turn{}
 	}
-	turn, err := Decode(l.ctx, l.reader, e)
+	turn, err := history.Decode(l.ctx, l.reader, e)
 	if err != nil {
 		return &transcript.Turn{}
 	}
@@ -294,8 +295,8 @@ func (e excerpts) Body(ctx context.Context, id transcript.BodyID) (io.ReadCloser
 func (l *lookup) output() []transcript.Item {
 	if l.answer == nil {
 		e := l.exchange
-		body, _ := readBody(l.ctx, excerpts{l.reader}, &e.Response)
-		l.answer = dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, Status: e.Status, ResponseHeader: e.Response.Headers, Response: body})
+		body, _ := history.Body(l.ctx, excerpts{l.reader}, &e.Response)
+		l.answer = history.Bodies{Response: body}.Decode(e)
 	}
 	return l.answer.Output
 }
@@ -309,7 +310,7 @@ func (l *lookup) inPiece(s *transcript.SearchItem) []transcript.Item {
 		return nil
 	}
 	defer body.Close()
-	piece, err := io.ReadAll(io.LimitReader(body, maxBody))
+	piece, err := io.ReadAll(io.LimitReader(body, history.MaxBody))
 	if err != nil {
 		return nil
 	}

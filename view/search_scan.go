@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -137,12 +138,8 @@ func (s *scan) turn(e *transcript.Exchange) (*transcript.Turn, error) {
 		}
 	}
 	turn := &transcript.Turn{}
-	if b, err := ReadBodies(s.ctx, s.reader, e); err == nil {
-		turn = s.memory.Read(e.Dialect, &dialect.Wire{
-			Method: e.Method, URL: e.URL, Status: e.Status,
-			RequestHeader: e.Request.Headers, ResponseHeader: e.Response.Headers,
-			Request: b.Request, Response: b.Response,
-		}).Turn
+	if b, err := history.Read(s.ctx, s.reader, e); err == nil {
+		turn = s.memory.Read(e.Dialect, b.Wire(e)).Turn
 	}
 	s.turns[s.next%scanTurns] = &scanned{e.ID, turn}
 	s.next++

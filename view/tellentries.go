@@ -178,11 +178,11 @@ func (t *Teller) result(entry *Entry) error {
 
 // resultAt reads a result; nil if it cannot be read any more.
 func (t *Teller) resultAt(e *transcript.Exchange, at string) (*transcript.Item, error) {
-	request, err := t.read(e)
+	request, err := t.Request(e)
 	if err != nil {
 		return nil, ignoreLost(err)
 	}
-	return t.at(request, at), nil
+	return t.At(request, at), nil
 }
 
 // sameItem tells whether two items say the same.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"strings"
 	"sync"
 
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -56,7 +56,9 @@ type Change struct {
 // Teller tells the steps of a run. Steps that follow each other are told at the
 // cost of what is new in them.
 type Teller struct {
-	*reading
+	ctx    context.Context
+	reader transcript.Reader
+	*history.Reader
 	telling      sync.Mutex
 	run          *Run
 	results      map[transcript.Place]*transcript.CallRow // by where a result is
@@ -67,9 +69,9 @@ type Teller struct {
 
 // NewTeller makes a teller for a run.
 func NewTeller(ctx context.Context, r transcript.Reader, run *Run) *Teller {
-	t := &Teller{run: run, reading: run.reading, results: map[transcript.Place]*transcript.CallRow{}, lastSettings: map[string]*settings{}, findings: pinnedFrom(run.Lint), next: map[string][]string{}}
-	if t.reading == nil {
-		t.reading = newReading(ctx, r)
+	t := &Teller{run: run, ctx: ctx, reader: r, Reader: run.reading, results: map[transcript.Place]*transcript.CallRow{}, lastSettings: map[string]*settings{}, findings: pinnedFrom(run.Lint), next: map[string][]string{}}
+	if t.Reader == nil {
+		t.Reader = history.NewReader(ctx, r)
 	}
 	for _, e := range run.inOrder() {
 		t.next[e.Link.Parent] = append(t.next[e.Link.Parent], e.ID)
@@ -97,9 +99,9 @@ func (t *Teller) All(steps []*Step) iter.Seq2[*Told, error] {
 		}
 	}
 	return func(yield func(*Told, error) bool) {
-		for one := range ahead(workAhead, func(yield func(one) bool) {
+		for one := range history.Ahead(history.MaxAhead, func(yield func(one) bool) {
 			i := 0
-			for a := range t.inAdvance(exchanges) {
+			for a := range t.Answers(exchanges) {
 				told, err := t.tell(steps[i], a)
 				if !yield(one{told, err}) || err != nil {
 					return
@@ -116,11 +118,11 @@ func (t *Teller) All(steps []*Step) iter.Seq2[*Told, error] {
 
 // Tell tells a step of the run.
 func (t *Teller) Tell(s *Step) (*Told, error) {
-	turn, err := t.answer(s.exchange)
-	return t.tell(s, answered{s.exchange, turn, err})
+	turn, err := t.Answer(s.exchange)
+	return t.tell(s, history.Answered{Exchange: s.exchange, Turn: turn, Err: err})
 }
 
-func (t *Teller) tell(s *Step, answer answered) (*Told, error) {
+func (t *Teller) tell(s *Step, answer history.Answered) (*Told, error) {
 	t.telling.Lock()
 	defer t.telling.Unlock()
 	told, err := t.plainly(s, answer)
@@ -156,10 +158,10 @@ func (t *Teller) pin(told *Told) {
 }
 
 // plainly tells a step without what was found in it.
-func (t *Teller) plainly(s *Step, answer answered) (*Told, error) {
+func (t *Teller) plainly(s *Step, answer history.Answered) (*Told, error) {
 	told := &Told{Step: s, Entries: []Entry{}, Warnings: s.exchange.Warnings}
 	e := s.exchange
-	now, err := t.read(e)
+	now, err := t.Request(e)
 	if why := lost(err); why != "" {
 		told.Lost = why
 		return told, nil
@@ -167,14 +169,14 @@ func (t *Teller) plainly(s *Step, answer answered) (*Told, error) {
 	if err != nil {
 		return nil, err
 	}
-	told.Missing = now.previous != "" && !held(&e.Link)
+	told.Missing = now.PreviousID != "" && !held(&e.Link)
 	before, err := t.before(told, e)
 	if err != nil {
 		return nil, err
 	}
 	fresh := t.compare(told, now, before)
-	if answer.turn != nil {
-		told.Entries = make([]Entry, 0, len(fresh)+len(answer.turn.Output))
+	if answer.Turn != nil {
+		told.Entries = make([]Entry, 0, len(fresh)+len(answer.Turn.Output))
 	}
 	t.setUp(told, now, before)
 	if err := t.brought(told, fresh); err != nil {
@@ -186,19 +188,19 @@ func (t *Teller) plainly(s *Step, answer answered) (*Told, error) {
 		}
 		told.Examples.mark(e.ID, told.Entries)
 	}
-	if why := lost(answer.err); why != "" {
+	if why := lost(answer.Err); why != "" {
 		told.Lost = why
 		return told, nil
 	}
-	if answer.err != nil {
-		return nil, answer.err
+	if answer.Err != nil {
+		return nil, answer.Err
 	}
-	return told, t.answered(told, answer.turn)
+	return told, t.answered(told, answer.Turn)
 }
 
 // past is the step that another one extends.
 type past struct {
-	request *request
+	request *history.Request
 	output  []transcript.Item // unless the step resends all of that
 }
 
@@ -217,11 +219,11 @@ func (t *Teller) before(told *Told, e *transcript.Exchange) (*past, error) {
 			return nil, err
 		}
 	}
-	r, err := t.read(parent)
+	r, err := t.Request(parent)
 	past := &past{request: r}
 	if err == nil && !held(&e.Link) && !resends(&e.Link, &parent.Link) { // its answer is needed too
 		var turn *transcript.Turn
-		if turn, err = t.answer(parent); err == nil {
+		if turn, err = t.Answer(parent); err == nil {
 			past.output = turn.Output
 		}
 	}
@@ -233,20 +235,20 @@ func (t *Teller) before(told *Told, e *transcript.Exchange) (*past, error) {
 
 // compare finds what is new in a request, and what became of the history
 // before.
-func (t *Teller) compare(told *Told, now *request, before *past) []transcript.Item {
-	l := &now.exchange.Link
+func (t *Teller) compare(told *Told, now *history.Request, before *past) []transcript.Item {
+	l := &now.Exchange.Link
 	c := &told.Context
 	if before == nil {
 		c.New = l.InLen
-		return systemFirst(t.items(now))
+		return systemFirst(t.Items(now))
 	}
 	if held(l) {
-		c.Kept, c.New = before.request.exchange.Link.OutLen, max(0, l.InLen-before.request.exchange.Link.OutLen)
-		return t.items(now)
+		c.Kept, c.New = before.request.Exchange.Link.OutLen, max(0, l.InLen-before.request.Exchange.Link.OutLen)
+		return t.Items(now)
 	}
-	if resends(l, &before.request.exchange.Link) {
+	if resends(l, &before.request.Exchange.Link) {
 		c.Kept, c.New = l.Shared, l.InLen-l.Shared
-		return withoutReasoning(t.behind(now, l.Shared))
+		return withoutReasoning(t.After(now, l.Shared))
 	}
 	return t.provenance(c, now, before)
 }
@@ -256,7 +258,7 @@ func (t *Teller) compare(told *Told, now *request, before *past) []transcript.It
 func systemFirst(items []transcript.Item) []transcript.Item {
 	var first, rest []transcript.Item
 	for i := range items {
-		if member, _, _ := strings.Cut(strings.TrimPrefix(items[i].At, "/"), "/"); items[i].Kind == transcript.System && !arrayOf(member).isHistory() {
+		if items[i].Kind == transcript.System && history.IsBeside(items[i].At) {
 			first = append(first, items[i])
 		} else {
 			rest = append(rest, items[i])
@@ -275,9 +277,9 @@ func resends(l, before *transcript.Link) bool {
 func held(l *transcript.Link) bool { return l.ServerHeld() }
 
 // provenance holds the whole of two steps against each other.
-func (t *Teller) provenance(c *Context, now *request, before *past) []transcript.Item {
-	was := inChain(append(t.items(before.request), before.output...))
-	is := inChain(t.items(now))
+func (t *Teller) provenance(c *Context, now *history.Request, before *past) []transcript.Item {
+	was := inChain(append(t.Items(before.request), before.output...))
+	is := inChain(t.Items(now))
 	var fresh []transcript.Item
 	for _, p := range transcript.Compare(was, is) {
 		switch p.Origin {

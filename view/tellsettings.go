@@ -3,6 +3,7 @@ package view
 import (
 	"slices"
 
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -16,7 +17,7 @@ type settings struct {
 
 // setUp tells of the system prompt and the tools: of the first step, and where
 // they are others than in the step before.
-func (t *Teller) setUp(told *Told, now *request, before *past) {
+func (t *Teller) setUp(told *Told, now *history.Request, before *past) {
 	var was *settings
 	if before != nil {
 		was = t.settingsOf(before.request)
@@ -27,7 +28,7 @@ func (t *Teller) setUp(told *Told, now *request, before *past) {
 		c.Tools = is.tools
 		return
 	}
-	if is == was || held(&now.exchange.Link) && len(is.tools) == 0 {
+	if is == was || held(&now.Exchange.Link) && len(is.tools) == 0 {
 		return
 	}
 	c.System = is.short.System != was.short.System
@@ -42,10 +43,10 @@ func (t *Teller) setUp(told *Told, now *request, before *past) {
 		}
 	}
 	if c.System {
-		list := t.settings(now)
+		list := t.Settings(now)
 		for i := range list {
 			if list[i].Kind == transcript.System {
-				told.Entries = append(told.Entries, t.entry(now.exchange, "request", &list[i]))
+				told.Entries = append(told.Entries, t.entry(now.Exchange, "request", &list[i]))
 			}
 		}
 	}
@@ -53,19 +54,19 @@ func (t *Teller) setUp(told *Told, now *request, before *past) {
 
 // settingsOf reads the settings of a request. Those in the same pieces as the
 // ones read last are the same.
-func (t *Teller) settingsOf(r *request) *settings {
-	id := r.exchange.ID
+func (t *Teller) settingsOf(r *history.Request) *settings {
+	id := r.Exchange.ID
 	if s := t.lastSettings[id]; s != nil {
 		return s
 	}
-	pieces := t.settingPieces(r)
+	pieces := t.SettingSegments(r)
 	for _, s := range t.lastSettings {
 		if pieces != nil && slices.Equal(s.pieces, pieces) {
 			t.keepSettings(id, s)
 			return s
 		}
 	}
-	list := t.settings(r)
+	list := t.Settings(r)
 	s := &settings{pieces: pieces, short: transcript.SettingsOf(list)}
 	for i := range list {
 		if list[i].Kind == transcript.ToolDefinition {

@@ -214,7 +214,7 @@ func formOfObject(v map[string]any, depth int) string {
 			members = append(members, "…")
 			break
 		}
-		members = append(members, Head(name, 60)+": "+formOfValue(v[name], depth-1))
+		members = append(members, transcript.Head(name, 60)+": "+formOfValue(v[name], depth-1))
 	}
 	return "{" + strings.Join(members, ", ") + "}"
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -89,20 +90,20 @@ func (g *toolsGathering) run(run *Run) (bool, error) {
 
 // define notes the definitions of the tools that the steps of a run offer.
 func (g *toolsGathering) define(run *Run) error {
-	q := newRequests(g.ctx, g.reader)
+	q := history.NewReader(g.ctx, g.reader)
 	for _, a := range run.Agents {
 		for i, s := range a.Steps {
 			if i > 0 && !s.exchange.Link.Change.Tools {
 				continue
 			}
-			request, err := q.read(s.exchange)
+			request, err := q.Request(s.exchange)
 			if err != nil {
 				if ignoreLost(err) != nil {
 					return err
 				}
 				continue
 			}
-			for _, it := range q.settings(request) {
+			for _, it := range q.Settings(request) {
 				if it.Kind != transcript.ToolDefinition {
 					continue
 				}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -93,11 +94,11 @@ func newTranscript(ctx context.Context, r transcript.Reader, e *transcript.Excha
 // answerOnly shows the answer of an exchange whose request is damaged, without
 // findings: they would be about what is lost. It gives why if there is none.
 func answerOnly(ctx context.Context, r transcript.Reader, e *transcript.Exchange, why error) (*Transcript, error) {
-	turn, err := decodeAnswer(ctx, r, e, why)
+	turn, err := history.DecodeAnswerDespite(ctx, r, e, why)
 	if err != nil {
 		return nil, err
 	}
-	h := &history{exchange: e, turn: turn}
+	h := &conversation{exchange: e, turn: turn}
 	h.addOutput()
 	t, _, err := h.transcript(ctx, r, e)
 	if err == nil {
@@ -106,7 +107,7 @@ func answerOnly(ctx context.Context, r transcript.Reader, e *transcript.Exchange
 	return t, err
 }
 
-func (h *history) transcript(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*Transcript, *transcript.Turn, error) {
+func (h *conversation) transcript(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*Transcript, *transcript.Turn, error) {
 	j, err := join(ctx, r, h)
 	if err != nil {
 		return nil, nil, err
@@ -266,7 +267,7 @@ func (b *builder) item(place transcript.Place) (*transcript.Item, error) {
 	e, err := b.reader.Exchange(b.ctx, place.Exchange)
 	var turn *transcript.Turn
 	if err == nil {
-		turn, err = Decode(b.ctx, b.reader, e)
+		turn, err = history.Decode(b.ctx, b.reader, e)
 	}
 	if lost(err) != "" {
 		return nil, nil

@@ -93,13 +93,13 @@ func between(d transcript.Difference) []transcript.Span {
 	}
 	var spans []transcript.Span
 	if was != "" {
-		spans = append(spans, transcript.Span{Fate: transcript.Removed, Text: view.Head(was, maxValue)})
+		spans = append(spans, transcript.Span{Fate: transcript.Removed, Text: transcript.Head(was, maxValue)})
 	}
 	if was != "" && now != "" {
 		spans = append(spans, transcript.Span{Fate: transcript.Same, Text: " "})
 	}
 	if now != "" {
-		spans = append(spans, transcript.Span{Fate: transcript.Added, Text: view.Head(now, maxValue)})
+		spans = append(spans, transcript.Span{Fate: transcript.Added, Text: transcript.Head(now, maxValue)})
 	}
 	return spans
 }
@@ -112,7 +112,7 @@ func clip(b *budget, spans []transcript.Span) []transcript.Span {
 	for i, s := range spans {
 		text := s.Text
 		if s.Fate == transcript.Same && len(text) > 3*around {
-			before, after := view.Head(text, around), tail(text, around)
+			before, after := transcript.Head(text, around), tail(text, around)
 			if i == 0 {
 				before = ""
 			}
@@ -121,7 +121,7 @@ func clip(b *budget, spans []transcript.Span) []transcript.Span {
 			}
 			text = before + " … " + after
 		}
-		text = view.Head(text, max(min(maxValue, b.left), leastShown))
+		text = transcript.Head(text, max(min(maxValue, b.left), leastShown))
 		b.left -= cost(text)
 		out = append(out, transcript.Span{Fate: s.Fate, Text: text})
 	}

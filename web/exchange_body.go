@@ -7,6 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -28,7 +29,7 @@ func (s *server) body(c *gin.Context, side string) {
 		c.Header("Content-Length", "0")
 		return
 	}
-	body, err := s.reader.Body(c.Request.Context(), m.Body)
+	body, err := history.Open(c.Request.Context(), s.reader, m.Body)
 	if err != nil {
 		c.Header("Content-Disposition", "")
 		s.failed(c, err)
@@ -65,7 +66,7 @@ func (s *server) itemsOf(c *gin.Context) ([]transcript.Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	turn, err := view.Decode(c.Request.Context(), s.reader, e)
+	turn, err := history.Decode(c.Request.Context(), s.reader, e)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -67,7 +68,7 @@ func (s *server) wire(c *gin.Context) {
 		s.failed(c, err)
 		return
 	}
-	bodies, err := view.ReadBodies(ctx, s.reader, e)
+	bodies, err := history.Read(ctx, s.reader, e)
 	if err != nil {
 		s.failed(c, err)
 		return
@@ -109,10 +110,10 @@ func newOnly(n *view.NewPart, download string) *newPart {
 	if text == "" {
 		text = string(n.JSON)
 	}
-	return &newPart{*n, whole(view.Head(text, bodyShown), len(text), download)}
+	return &newPart{*n, whole(transcript.Head(text, bodyShown), len(text), download)}
 }
 
-func newWirePage(h exchangeHead, x *view.Exchange, bodies view.Bodies) *wirePage {
+func newWirePage(h exchangeHead, x *view.Exchange, bodies history.Bodies) *wirePage {
 	p := &wirePage{exchangeHead: h, X: x}
 	start := "no answer"
 	if x.Status != 0 {
@@ -137,10 +138,10 @@ func newSide(name, start string, m *view.Message, body []byte, download string) 
 	if m.ContentEncoding != "" && m.ContentEncoding != "identity" {
 		s.Decoded = int64(len(body))
 	}
-	if text := view.Head(string(body[:min(len(body), 2*bodyShown)]), bodyShown); utf8.ValidString(text) {
+	if text := transcript.Head(string(body[:min(len(body), 2*bodyShown)]), bodyShown); utf8.ValidString(text) {
 		s.Text = whole(text, len(body), download)
 		if pretty, ok := indent(string(body[:min(len(body), 2<<20)])); ok {
-			s.Pretty = whole(view.Head(pretty, bodyShown), len(pretty), download)
+			s.Pretty = whole(transcript.Head(pretty, bodyShown), len(pretty), download)
 		}
 		return s
 	}

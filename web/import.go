@@ -16,6 +16,7 @@ import (
 
 	"github.com/retake-debugger/retake/files"
 	"github.com/retake-debugger/retake/redact"
+	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
 
@@ -176,7 +177,7 @@ func fileName(name string) string {
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
 		name = name[i+1:]
 	}
-	if name = strings.ToValidUTF8(view.Head(name, longestName), ""); name == "" || name == "." || name == ".." {
+	if name = strings.ToValidUTF8(transcript.Head(name, longestName), ""); name == "" || name == "." || name == ".." {
 		return "file"
 	}
 	return name

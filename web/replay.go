@@ -8,6 +8,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
@@ -106,7 +107,7 @@ func (s *server) newReplayPage(c *gin.Context, e *transcript.Exchange) (*replayP
 		return p, nil
 	}
 	p.Form, p.How, p.Looking = s.writable(c), s.newHowPlayed(), s.newLooking()
-	turn, err := view.Decode(c.Request.Context(), s.reader, e)
+	turn, err := history.Decode(c.Request.Context(), s.reader, e)
 	if err != nil {
 		return nil, err
 	}

@@ -144,7 +144,7 @@ func (p *replayPage) list() {
 		if i == laterListed {
 			break
 		}
-		l := laterResult{Key: laterKey + t.CallID, CallID: t.CallID, Name: t.Name, Arguments: t.Arguments, Text: view.Head(t.Text, 300), IsError: t.IsError}
+		l := laterResult{Key: laterKey + t.CallID, CallID: t.CallID, Name: t.Name, Arguments: t.Arguments, Text: transcript.Head(t.Text, 300), IsError: t.IsError}
 		if t.From != nil {
 			l.Ref, l.N = view.Ref(t.From.N), t.From.N
 		}
@@ -220,7 +220,7 @@ func (p *replayPage) edits(c *gin.Context) (list []typedEdit) {
 			continue
 		}
 		if f.Ref != "" {
-			e.At, e.Was = "", view.Head(f.item.Text, longestEdit)
+			e.At, e.Was = "", transcript.Head(f.item.Text, longestEdit)
 		}
 		list = append(list, typedEdit{Edit: e, Undo: "result." + number, Later: f.Ref})
 	}

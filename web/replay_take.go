@@ -10,6 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
@@ -195,7 +196,7 @@ func (p *takePage) fill(c *gin.Context, s *server) error {
 		if err != nil {
 			return err
 		}
-		turn, err := view.Decode(c.Request.Context(), s.reader, e)
+		turn, err := history.Decode(c.Request.Context(), s.reader, e)
 		if err != nil {
 			return err
 		}

@@ -12,10 +12,10 @@ import (
 
 // The sections of a transcript page.
 const (
-	setup   = "setup"   // system text and tools
-	history = "history" // sent again, the step before held it
-	fresh   = "new"     // first sent in this exchange
-	answer  = "answer"
+	setup  = "setup"   // system text and tools
+	resent = "history" // sent again, the step before held it
+	fresh  = "new"     // first sent in this exchange
+	answer = "answer"
 )
 
 // historyShown bounds how much of a resent history a page holds unasked.
@@ -152,7 +152,7 @@ func sectionsOf(t *view.Transcript) []string {
 		case e.New || e.ResultNew:
 			next = fresh
 		default:
-			next = history
+			next = resent
 		}
 		out[i] = next
 	}
@@ -185,7 +185,7 @@ func (b *blocks) skipped(all bool) map[int]bool {
 	kept := 0
 	for i := len(b.sections) - 1; i >= 0 && !all; {
 		n := b.numbers[i]
-		if b.sections[i] == history {
+		if b.sections[i] == resent {
 			if kept >= historyShown {
 				skip[i] = true
 			}
@@ -241,7 +241,7 @@ func (b *blocks) text(e *view.Entry, section string) value {
 	switch section {
 	case answer, fresh:
 		how = open
-	case history:
+	case resent:
 		how = closed
 	}
 	v := b.budget.words(text, whole, how)

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/retake-debugger/retake/transcript"
-	"github.com/retake-debugger/retake/view"
 	"github.com/retake-debugger/retake/web/safehtml"
 )
 
@@ -87,7 +86,7 @@ func (b *budget) edit(was, now argument, whole string) (field, bool) {
 func (b *budget) field(name string, raw json.RawMessage, beside told, whole string) field {
 	var text string
 	if len(raw) > 2 && raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
-		form := safehtml.FormOf(view.Head(text, maxValue))
+		form := safehtml.FormOf(transcript.Head(text, maxValue))
 		if form == safehtml.Text {
 			form = formOfArgument(name, text, beside)
 		}

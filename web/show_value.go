@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/retake-debugger/retake/transcript"
-	"github.com/retake-debugger/retake/view"
 	"github.com/retake-debugger/retake/web/safehtml"
 )
 
@@ -103,16 +102,16 @@ func (b *budget) value(text, whole string, how folding) value {
 
 // words shows what people and models write.
 func (b *budget) words(text, whole string, how folding) value {
-	return b.formed(text, whole, how, safehtml.Words(view.Head(text, maxValue)))
+	return b.formed(text, whole, how, safehtml.Words(transcript.Head(text, maxValue)))
 }
 
 func (b *budget) formed(text, whole string, how folding, form safehtml.Form) value {
 	v := value{Size: int64(len(text)), Whole: whole, Form: form}
 	limit := maxValue
-	if b.left < cost(view.Head(text, maxValue)) {
+	if b.left < cost(transcript.Head(text, maxValue)) {
 		limit = max(min(maxValue, b.left/4), leastShown)
 	}
-	v.Text = view.Head(text, limit)
+	v.Text = transcript.Head(text, limit)
 	v.Cut = len(v.Text) < len(text)
 	v.shown = safehtml.Show(form, v.Text, true)
 	b.left -= len(v.shown)
@@ -127,7 +126,7 @@ func (b *budget) formed(text, whole string, how folding, form safehtml.Form) val
 func cost(text string) int { return len(safehtml.Show(safehtml.Text, text, false)) }
 
 func preview(text string, bytes, lines int) string {
-	parts := strings.SplitN(view.Head(text, bytes), "\n", lines+1)
+	parts := strings.SplitN(transcript.Head(text, bytes), "\n", lines+1)
 	return strings.TrimRight(strings.Join(parts[:min(len(parts), lines)], "\n"), "\n")
 }
 
@@ -143,7 +142,7 @@ func (b *budget) dataOr(text, whole string, how folding, other safehtml.Form) va
 	if pretty, ok := indent(text); ok {
 		shown = pretty
 	} else {
-		form = safehtml.FormOf(view.Head(text, maxValue))
+		form = safehtml.FormOf(transcript.Head(text, maxValue))
 		if form == safehtml.Text {
 			form = other
 		}

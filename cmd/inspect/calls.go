@@ -192,7 +192,7 @@ func (a *app) printCalls(list []view.Call) error {
 		if c.Bad() {
 			style = red
 		}
-		t.row(c.Step, id, visible(c.Name), visible(view.Head(c.Arguments, textCut(a))), visible(view.Head(textOf(c), textCut(a))), size, latency, p.style(state, style))
+		t.row(c.Step, id, visible(c.Name), visible(transcript.Head(c.Arguments, textCut(a))), visible(transcript.Head(textOf(c), textCut(a))), size, latency, p.style(state, style))
 	}
 	if a.terminal() {
 		t.dropEmpty("arguments", "result")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
 
@@ -131,7 +132,7 @@ func leavingCells(r *view.Compared) []string {
 // last.
 func (p *printer) compared(r *view.Compared, first string, isFirst bool) {
 	p.line("")
-	p.line("%s  %s", p.style(r.Ref, bold), cut(word(view.Head(r.Name, 200)), p.room(len(r.Ref)+2)))
+	p.line("%s  %s", p.style(r.Ref, bold), cut(word(transcript.Head(r.Name, 200)), p.room(len(r.Ref)+2)))
 	switch l := r.LeftAt; {
 	case isFirst:
 	case l == nil:
@@ -143,13 +144,13 @@ func (p *printer) compared(r *view.Compared, first string, isFirst bool) {
 		}
 		p.line("    left %s %s: %s", first, at, p.style(string(l.Fate), yellow))
 		if l.Was != "" && l.Was != l.Now {
-			p.line("    − %s", p.style(cut(word(view.Head(l.Was, 600)), p.room(6)), red))
+			p.line("    − %s", p.style(cut(word(transcript.Head(l.Was, 600)), p.room(6)), red))
 		}
 		if l.Now != "" && l.Was != l.Now {
-			p.line("    + %s", p.style(cut(word(view.Head(l.Now, 600)), p.room(6)), green))
+			p.line("    + %s", p.style(cut(word(transcript.Head(l.Now, 600)), p.room(6)), green))
 		}
 		if l.Was == l.Now {
-			p.line("    ~ %s %s", cut(word(view.Head(l.Now, 600)), p.room(24)), p.style("(another result)", dim))
+			p.line("    ~ %s %s", cut(word(transcript.Head(l.Now, 600)), p.room(24)), p.style("(another result)", dim))
 		}
 	}
 	var calls []string
@@ -160,6 +161,6 @@ func (p *printer) compared(r *view.Compared, first string, isFirst bool) {
 		p.line("    %s  %s", p.style("calls", dim), cut(strings.Join(calls, ", "), p.room(11)))
 	}
 	if r.Answer != "" {
-		p.line("    %s %s", p.style("answer", dim), cut(word(view.Head(r.Answer, 600)), p.room(11)))
+		p.line("    %s %s", p.style("answer", dim), cut(word(transcript.Head(r.Answer, 600)), p.room(11)))
 	}
 }

@@ -61,7 +61,7 @@ func (p *diffPrinter) heading() {
 	}
 	width = min(max(width, 28), p.room(12)/2)
 	p.line("%-11s%s  %s", "", p.style(pad(p.d.A.Ref, width), bold), p.style(p.d.B.Ref, bold))
-	name := func(s *view.Side) string { return word(view.Head(s.Name, 200)) }
+	name := func(s *view.Side) string { return word(transcript.Head(s.Name, 200)) }
 	p.line("%-11s%s  %s", "", pad(cut(name(&p.d.A), width), width), cut(name(&p.d.B), p.room(13+width)))
 	for _, f := range facts {
 		if f.was == "" && f.now == "" {
@@ -226,7 +226,7 @@ func (p *diffPrinter) act(act *view.DiffAct) {
 		text = p.sideText(act.A, room)
 	case transcript.Changed:
 		if len(act.Text) == 0 {
-			text = cut(word(view.Head(gistOf(act.B.Item), 600)), room)
+			text = cut(word(transcript.Head(gistOf(act.B.Item), 600)), room)
 		}
 	}
 	if act.Moved {
@@ -247,7 +247,7 @@ func lineStyle(act *view.DiffAct) string {
 }
 
 func (p *diffPrinter) sideText(r *view.ActRef, room int) string {
-	s := word(view.Head(gistOf(r.Item), 600))
+	s := word(transcript.Head(gistOf(r.Item), 600))
 	if p.full {
 		return s
 	}
@@ -258,7 +258,7 @@ func (p *diffPrinter) sideText(r *view.ActRef, room int) string {
 	if r.Result.IsError {
 		mark = " → ✗ "
 	}
-	result := word(view.Head(r.Result.Text, 600))
+	result := word(transcript.Head(r.Result.Text, 600))
 	left := max(room*55/100, room-displaywidth.String(mark+result))
 	s = cut(s, left)
 	return cut(s+mark+result, room)
@@ -287,9 +287,9 @@ func (p *diffPrinter) changed(act *view.DiffAct, indent int) {
 	}
 	switch {
 	case r.WasMissing:
-		p.line("%sresult: %s", margin, p.style("+ "+cut(word(view.Head(act.B.Result.Text, 600)), p.room(indent+10)), green))
+		p.line("%sresult: %s", margin, p.style("+ "+cut(word(transcript.Head(act.B.Result.Text, 600)), p.room(indent+10)), green))
 	case r.NowMissing:
-		p.line("%sresult: %s", margin, p.style("− "+cut(word(view.Head(act.A.Result.Text, 600)), p.room(indent+10)), red))
+		p.line("%sresult: %s", margin, p.style("− "+cut(word(transcript.Head(act.A.Result.Text, 600)), p.room(indent+10)), red))
 	}
 	for i, v := range r.Values {
 		if i == 2*shortList && !p.full {

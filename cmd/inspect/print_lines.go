@@ -9,8 +9,8 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
-	"github.com/retake-debugger/retake/view"
 )
 
 // line writes one line.
@@ -139,7 +139,7 @@ const rawShown = 2000
 
 // raw shows the bodies of an exchange that no dialect reads.
 func (p *printer) raw(ctx context.Context, r transcript.Reader, e *transcript.Exchange) error {
-	b, err := view.ReadBodies(ctx, r, e)
+	b, err := history.Read(ctx, r, e)
 	if err != nil {
 		return err
 	}

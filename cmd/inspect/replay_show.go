@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
@@ -84,12 +85,12 @@ func (l *recordedLine) at(n int) (*transcript.Turn, error) {
 	if n += l.skip; n >= len(l.line) {
 		return nil, nil
 	}
-	return view.Decode(l.ctx, l.reader, l.line[n])
+	return history.Decode(l.ctx, l.reader, l.line[n])
 }
 
 // last gives its last answer.
 func (l *recordedLine) last() (*transcript.Turn, error) {
-	return view.Decode(l.ctx, l.reader, l.line[len(l.line)-1])
+	return history.Decode(l.ctx, l.reader, l.line[len(l.line)-1])
 }
 
 // diverges finds the first step, from 1, at which a take answers otherwise.

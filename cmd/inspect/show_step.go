@@ -147,7 +147,7 @@ func gist(it *transcript.Item) string {
 	if it.Kind == transcript.ToolCall {
 		return word(it.Name + " " + it.ArgumentsRaw)
 	}
-	return word(view.Head(it.Text, 400))
+	return word(transcript.Head(it.Text, 400))
 }
 
 func (s *stepPrinter) entry(e *view.Entry) {
@@ -216,7 +216,7 @@ const shortAddition = 40
 // quiet prints a text in one line, with its size if that is not all of it.
 func (s *stepPrinter) quiet(label string, it *transcript.Item, text, style string) {
 	room := s.room(gutterWidth + labelWidth)
-	line := word(view.Head(text, 4*room))
+	line := word(transcript.Head(text, 4*room))
 	if len(text) > len(line) || displaywidth.String(line) > room {
 		end := "  " + size(len(text))
 		line = cut(line, room-len(end)) + end

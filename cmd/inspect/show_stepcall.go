@@ -33,13 +33,13 @@ func (s *stepPrinter) call(e *view.Entry) {
 	case s.columns >= oneLineFrom:
 		room := s.room(gutterWidth + s.names + 14 + 8 + 9 + 5*2)
 		left := room * 45 / 100
-		behind := s.style(pad(mark, 9), style) + "  " + cut(word(view.Head(text, 400)), room-left-max(0, displaywidth.String(mark)-9))
-		s.row(bar, strings.Join([]string{s.style(name, cyan), s.style(pad(id, 14), dim), pad(cut(word(view.Head(args, 400)), left), left),
+		behind := s.style(pad(mark, 9), style) + "  " + cut(word(transcript.Head(text, 400)), room-left-max(0, displaywidth.String(mark)-9))
+		s.row(bar, strings.Join([]string{s.style(name, cyan), s.style(pad(id, 14), dim), pad(cut(word(transcript.Head(args, 400)), left), left),
 			s.style(padLeft(duration(latencyOf(e)), 8), dim), behind}, "  "))
 	default:
-		s.row(bar, fmt.Sprintf("%s  %s  %s", s.style(name, cyan), s.style(id, dim), cut(word(view.Head(args, 400)), s.room(gutterWidth+s.names+4+displaywidth.String(id)))))
+		s.row(bar, fmt.Sprintf("%s  %s  %s", s.style(name, cyan), s.style(id, dim), cut(word(transcript.Head(args, 400)), s.room(gutterWidth+s.names+4+displaywidth.String(id)))))
 		line := "  " + join([]string{mark, duration(latencyOf(e))})
-		s.row(bar, s.style(line, style)+"  "+cut(word(view.Head(text, 400)), s.room(gutterWidth+displaywidth.String(line)+2)))
+		s.row(bar, s.style(line, style)+"  "+cut(word(transcript.Head(text, 400)), s.room(gutterWidth+displaywidth.String(line)+2)))
 	}
 	s.beside(e, bar)
 }
@@ -145,5 +145,5 @@ func (s *stepPrinter) result(e *view.Entry) {
 		s.block(bar, resultText(&e.Item))
 		return
 	}
-	s.row(bar, "  "+cut(word(view.Head(resultText(&e.Item), 400)), s.room(gutterWidth+2)))
+	s.row(bar, "  "+cut(word(transcript.Head(resultText(&e.Item), 400)), s.room(gutterWidth+2)))
 }

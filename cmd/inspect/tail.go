@@ -211,7 +211,7 @@ func (t *tailer) clip(text string, indent int) string {
 	if t.full {
 		return word(text)
 	}
-	return cut(word(view.Head(text, 4*t.columns)), t.room(indent))
+	return cut(word(transcript.Head(text, 4*t.columns)), t.room(indent))
 }
 
 // jsonLine writes a document on a line of its own.

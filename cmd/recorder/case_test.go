@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -341,7 +342,7 @@ func TestCase_AClientThatHangsUpIsKeptAsCut(t *testing.T) { // D-CAP-03
 	if err != nil {
 		t.Fatal(err)
 	}
-	bodies, err := view.ReadBodies(context.Background(), r.s.db.Store(), e)
+	bodies, err := history.Read(context.Background(), r.s.db.Store(), e)
 	if err != nil || !bytes.HasPrefix(whole, bodies.Response) || !bytes.HasPrefix(bodies.Response, got) {
 		t.Errorf("%d bytes stored (%v), the client got %d; want all of them and a prefix of the stream", len(bodies.Response), err, len(got))
 	}

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
-	"github.com/retake-debugger/retake/view"
 )
 
 func dial(at string) (net.Conn, error) { return net.DialTimeout("tcp", at, 5*time.Second) }
@@ -158,7 +158,7 @@ func TestCase_KilledInTheMiddleOfAStream(t *testing.T) { // D-STO-03
 			continue
 		}
 		cut++
-		bodies, err := view.ReadBodies(context.Background(), s, e)
+		bodies, err := history.Read(context.Background(), s, e)
 		if err != nil || e.Outcome != transcript.RecorderCrashed || e.Status != 200 || !strings.HasPrefix(string(bodies.Response), got.String()) {
 			t.Errorf("cut exchange: outcome %s, status %d, %d bytes (%v); the client had got %d", e.Outcome, e.Status, len(bodies.Response), err, got.Len())
 		}

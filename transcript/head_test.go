@@ -1,10 +1,14 @@
-package view
+package transcript_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/retake-debugger/retake/transcript"
+)
 
 func TestHead_CutsBetweenCharacters(t *testing.T) {
 	for n, want := range []string{"", "a", "a", "aé", "aé"} {
-		if got := Head("aé", n); got != want {
+		if got := transcript.Head("aé", n); got != want {
 			t.Errorf("%d bytes are %q, want %q", n, got, want)
 		}
 	}

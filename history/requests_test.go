@@ -1,4 +1,4 @@
-package view
+package history_test
 
 import (
 	"bufio"
@@ -19,6 +19,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
@@ -56,7 +57,7 @@ func stored(t *testing.T, all []sent) *store.DB {
 // many requests were read by pieces.
 func samePieces(t *testing.T, db *store.DB) (byPieces int) {
 	t.Helper()
-	q := newRequests(t.Context(), db)
+	q := history.NewReader(t.Context(), db)
 	order := func(items []transcript.Item) []transcript.Item {
 		items = slices.Clone(items)
 		slices.SortStableFunc(items, func(a, b transcript.Item) int { return cmp.Compare(a.At, b.At) })
@@ -66,26 +67,26 @@ func samePieces(t *testing.T, db *store.DB) (byPieces int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := q.read(e)
+		r, err := q.Request(e)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.inPieces() {
+		if r.InSegments() {
 			byPieces++
 		}
-		turn, err := Decode(t.Context(), db, e)
+		turn, err := history.Decode(t.Context(), db, e)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want, got := order(turn.Input), order(q.items(r)); !reflect.DeepEqual(want, got) {
+		if want, got := order(turn.Input), order(q.Items(r)); !reflect.DeepEqual(want, got) {
 			t.Fatalf("x%d %s: items (-whole +pieces)\n%.4000s", e.N, e.URL, gocmp.Diff(want, got))
 		}
-		if r.previous != turn.PreviousID {
-			t.Errorf("x%d: previous %q, want %q", e.N, r.previous, turn.PreviousID)
+		if r.PreviousID != turn.PreviousID {
+			t.Errorf("x%d: previous %q, want %q", e.N, r.PreviousID, turn.PreviousID)
 		}
-		got := q.behind(r, e.Link.Shared)
+		got := q.After(r, e.Link.Shared)
 		for i := range got {
-			if got[i].InChain() && q.at(r, got[i].At) == nil {
+			if got[i].InChain() && q.At(r, got[i].At) == nil {
 				t.Errorf("x%d: nothing at %s", e.N, got[i].At)
 			}
 		}
@@ -98,7 +99,7 @@ func samePieces(t *testing.T, db *store.DB) (byPieces int) {
 			return list
 		}
 		for n := range e.Link.InLen + 1 {
-			got, want := keep(order(q.behind(r, n))), keep(order(behind(turn.Input, n)))
+			got, want := keep(order(q.After(r, n))), keep(order(history.After(turn.Input, n)))
 			if !slices.Equal(got, want) {
 				t.Errorf("x%d: behind %d: %v, want %v", e.N, n, got, want)
 			}

@@ -1,4 +1,4 @@
-package view
+package history
 
 import (
 	"encoding/json"

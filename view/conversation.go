@@ -3,6 +3,7 @@ package view
 import (
 	"context"
 
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -13,9 +14,9 @@ type placed struct {
 	new   bool // the history before did not hold it
 }
 
-// history is the full conversation of one exchange: its input, preceded by what
+// conversation is the full conversation of one exchange: its input, preceded by what
 // only the provider holds, and its output.
-type history struct {
+type conversation struct {
 	exchange *transcript.Exchange
 	turn     *transcript.Turn
 	items    []placed
@@ -25,19 +26,19 @@ type history struct {
 }
 
 // readTurn is the history of one exchange as far as its own bodies hold it.
-func readTurn(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*history, error) {
-	turn, err := Decode(ctx, r, e)
+func readTurn(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*conversation, error) {
+	turn, err := history.Decode(ctx, r, e)
 	if err != nil {
 		return nil, err
 	}
-	h := &history{exchange: e, turn: turn, missing: turn.PreviousID != "" && !e.Link.ServerHeld()}
+	h := &conversation{exchange: e, turn: turn, missing: turn.PreviousID != "" && !e.Link.ServerHeld()}
 	h.addOwn()
 	return h, nil
 }
 
 // readHistory is the whole history, with what only the provider holds.
-func readHistory(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*history, error) {
-	turn, err := Decode(ctx, r, e)
+func readHistory(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*conversation, error) {
+	turn, err := history.Decode(ctx, r, e)
 	if err != nil {
 		return nil, err
 	}
@@ -45,12 +46,12 @@ func readHistory(ctx context.Context, r transcript.Reader, e *transcript.Exchang
 		if of.ID == e.ID {
 			return turn, nil
 		}
-		return Decode(ctx, r, of)
+		return history.Decode(ctx, r, of)
 	})
 	if err != nil {
 		return nil, err
 	}
-	h := &history{exchange: e, turn: turn, missing: full.Gap == transcript.NotRecorded}
+	h := &conversation{exchange: e, turn: turn, missing: full.Gap == transcript.NotRecorded}
 	switch full.Gap {
 	case transcript.Pruned:
 		h.lost = Pruned
@@ -71,7 +72,7 @@ func readHistory(ctx context.Context, r transcript.Reader, e *transcript.Exchang
 	return h, nil
 }
 
-func (h *history) addOwn() {
+func (h *conversation) addOwn() {
 	own := make([]transcript.HistoryItem, len(h.turn.Input))
 	for i := range own {
 		own[i] = transcript.HistoryItem{Item: &h.turn.Input[i], Exchange: h.exchange, Body: "request"}
@@ -82,7 +83,7 @@ func (h *history) addOwn() {
 
 // add adds items. What the step itself sends is new behind what its parent
 // shares with it; what the provider holds of that is not among its items.
-func (h *history) add(items []transcript.HistoryItem, own bool) {
+func (h *conversation) add(items []transcript.HistoryItem, own bool) {
 	shared := h.exchange.Link.Shared
 	if h.exchange.Link.ServerHeld() {
 		shared = 0
@@ -96,7 +97,7 @@ func (h *history) add(items []transcript.HistoryItem, own bool) {
 	}
 }
 
-func (h *history) addOutput() {
+func (h *conversation) addOutput() {
 	h.output = len(h.items)
 	for i := range h.turn.Output {
 		it := &h.turn.Output[i]
@@ -104,7 +105,7 @@ func (h *history) addOutput() {
 	}
 }
 
-func (h *history) plain() []transcript.Item {
+func (h *conversation) plain() []transcript.Item {
 	items := make([]transcript.Item, len(h.items))
 	for i := range h.items {
 		items[i] = h.items[i].Item

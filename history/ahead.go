@@ -1,13 +1,12 @@
-package view
+package history
 
 import "iter"
 
-// workAhead is how much is made before it is taken.
-const workAhead = 64
+// MaxAhead is how many values Ahead makes in advance if they are small.
+const MaxAhead = 64
 
-// ahead gives what another sequence gives, of which a goroutine of its own makes so
-// many in advance.
-func ahead[T any](many int, seq iter.Seq[T]) iter.Seq[T] {
+// Ahead returns the values of seq, which a goroutine makes up to that many in advance.
+func Ahead[T any](many int, seq iter.Seq[T]) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		made, stop, stopped := make(chan T, many), make(chan struct{}), make(chan struct{})
 		go func() {

@@ -1,0 +1,16 @@
+package view
+
+import "github.com/retake-debugger/retake/transcript"
+
+// sizes are how long the texts and the source of an item are, cut or not.
+func sizes(it *transcript.Item) (text, arguments, raw int) {
+	if c := it.Cut; c != nil {
+		return c.Text, c.Arguments, c.Raw
+	}
+	return len(it.Text), len(it.ArgumentsRaw), len(it.Raw)
+}
+
+func textSize(it *transcript.Item) int {
+	text, _, _ := sizes(it)
+	return text
+}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/ingest/link"
 	"github.com/retake-debugger/retake/redact"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -68,17 +69,17 @@ func putSome(ctx context.Context, store transcript.Store, batch []*decoded) (sto
 	err = store.Update(ctx, func(tx transcript.Tx) error {
 		began := time.Now()
 		for _, d := range batch {
-			known, err := tx.HasExchange(d.exchange.ID)
+			known, err := tx.HasExchange(d.Exchange.ID)
 			if err != nil {
 				return err
 			}
 			if !known {
 				if err := put(ctx, tx, d); err != nil {
-					return fmt.Errorf("store exchange %s: %w", d.exchange.ID, err)
+					return fmt.Errorf("store exchange %s: %w", d.Exchange.ID, err)
 				}
-				stored = append(stored, d.exchange)
+				stored = append(stored, d.Exchange)
 				if err := relinkLate(ctx, tx, d, stored); err != nil {
-					return fmt.Errorf("link what continues %s: %w", d.exchange.ID, err)
+					return fmt.Errorf("link what continues %s: %w", d.Exchange.ID, err)
 				}
 			}
 			if done++; time.Since(began) >= putMost {
@@ -94,7 +95,7 @@ func putSome(ctx context.Context, store transcript.Store, batch []*decoded) (sto
 }
 
 func put(ctx context.Context, tx transcript.Tx, d *decoded) error {
-	e := d.exchange
+	e := d.Exchange
 	var err error
 	if e.Request.Omitted != OmitBodies {
 		if e.Request.Body, err = d.request.store(tx, &e.Request); err != nil {
@@ -107,15 +108,15 @@ func put(ctx context.Context, tx transcript.Tx, d *decoded) error {
 		}
 	}
 	e.Lossy = e.Lossy || d.request.failed != nil || d.response.failed != nil
-	parent, err := link(ctx, tx, d)
+	parent, err := link.Find(ctx, tx, &d.Subject, readTurn)
 	if err != nil {
 		return err
 	}
-	e.Results = len(newResults(d))
+	e.Results = len(link.NewResults(&d.Subject))
 	if err := tx.PutExchange(e); err != nil {
 		return err
 	}
-	return putCalls(ctx, tx, d, parent)
+	return link.PutCalls(ctx, tx, &d.Subject, parent)
 }
 
 // relinkLate links again the exchanges, of the batch and earlier ones, that left a

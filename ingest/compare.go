@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retake-debugger/retake/ingest/link"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -81,7 +82,7 @@ func (c *comparison) add(e *transcript.Exchange) error {
 	if len(parts) > 0 {
 		c.found = append(c.found, Difference{e.ID, e.N, parts, 0})
 	}
-	late, err := pendingOn(c.reader.Before(e.N), d)
+	late, err := link.PendingOn(c.reader.Before(e.N), &d.Subject)
 	if err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func (c *comparison) add(e *transcript.Exchange) error {
 			return err
 		}
 		if len(parts) > 0 && !slices.ContainsFunc(c.found, func(f Difference) bool { return f.Exchange == id }) {
-			c.found = append(c.found, Difference{id, d.exchange.N, parts, e.N})
+			c.found = append(c.found, Difference{id, d.Exchange.N, parts, e.N})
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/ingest/link"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -17,27 +18,18 @@ const maxDecode = 64 << 20
 
 // decoded is a capture with its meaning, ready to be linked and stored.
 type decoded struct {
+	link.Subject
 	capture  *transcript.Capture
-	exchange *transcript.Exchange
-	turn     *transcript.Turn
-	reading  *dialect.Reading // what turn and keys are of
-	keys     []transcript.Key // of the input's items that are in the chain
-	where    []int            // the number of each input item in the chain; -1 for the others
-	settings transcript.Settings
+	reading  *dialect.Reading // what Turn and Keys belong to
 	request  pieces
 	response pieces
-	pending  []transcript.Key // pending links, see pending.go
-	prompts  []transcript.Key // texts that its calls passed on
-
-	withoutIDs []transcript.Node // see nodesWithoutIDs
-	out        *outputKeys       // see output
 }
 
 // decode reads a capture. It never fails: a body that cannot be read back makes
 // the exchange lossy and says why.
 func (c *Committer) decode(capture *transcript.Capture) *decoded {
-	d := &decoded{capture: capture, exchange: newExchange(capture)}
-	e := d.exchange
+	d := &decoded{capture: capture, Subject: link.Subject{Exchange: newExchange(capture)}}
+	e := d.Exchange
 	d.request = c.readPieces(capture.Request, &e.Request)
 	d.response = c.readPieces(capture.Response, &e.Response)
 	if c.Omit != OmitNothing || c.Redact != nil { // what is read is not what the wire bytes were
@@ -53,11 +45,12 @@ func (c *Committer) decode(capture *transcript.Capture) *decoded {
 	w := &dialect.Wire{Method: capture.Method, URL: capture.URL, RequestHeader: capture.RequestHeader, ResponseHeader: capture.ResponseHeader, Status: capture.Status}
 	w.Request = d.plain(&e.Request, d.request)
 	w.Response = d.plain(&e.Response, d.response)
+	d.Label, d.Header = capture.Label, capture.RequestHeader
 	reading := c.understand(w)
 	d.reading = reading
-	d.turn, d.keys, e.Dialect = reading.Turn, reading.Keys, reading.Turn.Dialect
-	d.where = chainIndex(d.turn.Input)
-	d.settings = c.settings.of(d.turn.Input)
+	d.Turn, d.Keys, d.Nodes, e.Dialect = reading.Turn, reading.Keys, reading.Nodes, reading.Turn.Dialect
+	d.Where = link.ChainIndex(d.Turn.Input)
+	d.Settings = c.settings.of(d.Turn.Input)
 	if e.Request.ContentEncoding == "" {
 		d.request.cuts, d.request.marks = reading.Cuts, reading.Marks
 	}
@@ -138,31 +131,9 @@ func (d *decoded) plain(m *transcript.Message, p pieces) []byte {
 	return text
 }
 
-// key is the key of an input item.
-func (d *decoded) key(i int) transcript.Key {
-	if n := d.where[i]; n >= 0 {
-		return d.keys[n]
-	}
-	return transcript.KeyOf(&d.turn.Input[i])
-}
-
-// chainIndex numbers the items that are in the chain; -1 for the others.
-func chainIndex(items []transcript.Item) []int {
-	where := make([]int, len(items))
-	n := 0
-	for i := range items {
-		where[i] = -1
-		if items[i].InChain() {
-			where[i] = n
-			n++
-		}
-	}
-	return where
-}
-
 // describe fills what the exchange says of its turn.
 func (d *decoded) describe() {
-	e, t := d.exchange, d.turn
+	e, t := d.Exchange, d.Turn
 	e.Stream, e.Complete, e.Model, e.ResponseModel = t.Stream, t.Complete, t.Model, t.ResponseModel
 	e.ResponseID, e.FinishReason, e.Usage = t.ResponseID, t.FinishReason, t.Usage
 	e.Timing.Events = t.Events
@@ -231,7 +202,7 @@ func correct(e *transcript.Exchange, t *transcript.Turn) {
 // was there up to offset. Those of a compressed body are searched for, since a
 // decoder gives no account of them.
 func (d *decoded) onWire(offset int64) int64 {
-	m := &d.exchange.Response
+	m := &d.Exchange.Response
 	if m.ContentEncoding == "" || m.ContentEncoding == "identity" {
 		return offset
 	}

@@ -15,7 +15,7 @@ import (
 // caught stays as it is: it may have to be committed once more.
 func (d *decoded) redact(s *redact.Scrubber) {
 	caught := *d.capture
-	e := d.exchange
+	e := d.Exchange
 	caught.RequestHeader, _ = redactSide(s, &e.Request, &d.request)
 	var splices []redact.Splice
 	caught.ResponseHeader, splices = redactSide(s, &e.Response, &d.response)

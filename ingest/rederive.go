@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-debugger/retake/ingest/link"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -69,7 +70,7 @@ func (c *Committer) redecode(ctx context.Context, r transcript.Reader, old *tran
 		return nil, fmt.Errorf("x%d: %w: %w", old.N, transcript.ErrDamaged, err)
 	}
 	d.request, d.response = pieces{}, pieces{}
-	e := d.exchange
+	e := d.Exchange
 	e.N = old.N
 	keepWire(&e.Request, &old.Request)
 	keepWire(&e.Response, &old.Response)
@@ -100,16 +101,16 @@ type lenience struct {
 // stored before it.
 func rederive(ctx context.Context, past transcript.Past, old *transcript.Exchange, d *decoded, allow lenience) (*draft, error) {
 	dr := &draft{Past: past, ctx: ctx, old: old}
-	d.exchange.Link.AsOf = old.Link.AsOf
+	d.Exchange.Link.AsOf = old.Link.AsOf
 	parent, err := dr.relink(d, allow)
 	if err != nil {
 		return nil, err
 	}
-	d.exchange.Results = len(newResults(d))
-	if err := putCalls(ctx, dr, d, parent); err != nil {
+	d.Exchange.Results = len(link.NewResults(&d.Subject))
+	if err := link.PutCalls(ctx, dr, &d.Subject, parent); err != nil {
 		return nil, err
 	}
-	dr.exchange = d.exchange
+	dr.exchange = d.Exchange
 	if allow.removed {
 		err = dr.keepIntroduced()
 	}
@@ -135,7 +136,7 @@ func rederiveAsOf(ctx context.Context, r transcript.Reader, e *transcript.Exchan
 // and so does any other where exchanges were removed and no stronger one is
 // found: what proved it may be gone.
 func (d *draft) relink(now *decoded, allow lenience) (*transcript.Exchange, error) {
-	stored, l := &d.old.Link, &now.exchange.Link
+	stored, l := &d.old.Link, &now.Exchange.Link
 	was, err := d.storedParent()
 	if errors.Is(err, transcript.ErrNotFound) {
 		keepLink(now, stored, false)
@@ -144,13 +145,13 @@ func (d *draft) relink(now *decoded, allow lenience) (*transcript.Exchange, erro
 	if err != nil {
 		return nil, err
 	}
-	parent, err := link(d.ctx, d, now)
+	parent, err := link.Find(d.ctx, d, &now.Subject, readTurn)
 	if err != nil {
 		return nil, err
 	}
 	if linked := stored.Agent != "" || stored.Side; allow.removed && linked && !stronger(l, stored) {
 		keepLink(now, stored, true)
-		now.pending = nil
+		now.Pending = nil
 		d.needsRun, d.newAgent, d.parentCall, d.aside, d.names = false, nil, nil, nil, nil
 		return was, nil
 	}
@@ -180,14 +181,14 @@ func stronger(now, stored *transcript.Link) bool {
 // the history begins where the stored one does. Where the provider holds it and
 // the exchange before was removed, it is known by its nodes alone.
 func keepLink(d *decoded, stored *transcript.Link, derived bool) {
-	l := &d.exchange.Link
+	l := &d.Exchange.Link
 	now := *l
 	switch held := stored.ServerHeld(); {
 	case derived && held == now.ServerHeld():
 	case held:
 		now = *stored
 	default:
-		place(d, transcript.Node{}, 0, transcript.Chain(transcript.Node{}, d.keys))
+		link.Place(&d.Subject, transcript.Node{}, 0, transcript.Chain(transcript.Node{}, d.Keys))
 		now = *l
 	}
 	*l = *stored
@@ -196,7 +197,7 @@ func keepLink(d *decoded, stored *transcript.Link, derived bool) {
 
 // keepSide leaves a first request aside that a later one has put there.
 func (d *draft) keepSide(now *decoded) {
-	e := now.exchange
+	e := now.Exchange
 	if d.old.Link.Side && e.Link.Parent == "" && e.Tools == 0 && e.Calls == 0 {
 		e.Link.Side, e.Link.Agent, e.Link.Step, e.Link.Attempt = true, "", 0, 0
 		d.newAgent = nil

@@ -106,7 +106,7 @@ func (r *reindexer) group() (more bool, err error) {
 			return err
 		}
 		for _, d := range batch {
-			old, err := tx.Exchange(r.ctx, d.exchange.ID)
+			old, err := tx.Exchange(r.ctx, d.Exchange.ID)
 			if errors.Is(err, transcript.ErrNotFound) { // removed meanwhile
 				continue
 			}
@@ -184,6 +184,18 @@ func (c *Committer) reread(ctx context.Context, r transcript.Reader, id string) 
 		return nil, err
 	}
 	return c.redecode(ctx, r, whole)
+}
+
+// readTurn is a link.TurnReader.
+func readTurn(ctx context.Context, r transcript.Reader, id string) (*transcript.Turn, error) {
+	d, err := new(Committer).reread(ctx, r, id)
+	if gone(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d.Turn, nil
 }
 
 // one derives an exchange again and links those with pending links to it again. It

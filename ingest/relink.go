@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/retake-debugger/retake/ingest/link"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -28,6 +29,22 @@ func Relink(ctx context.Context, s transcript.Store, exchanges ...string) (chang
 		return 0, fmt.Errorf("link again: %w", err)
 	}
 	return changed, nil
+}
+
+// relinkPending links again the exchanges with pending links to d, and those that
+// continue them. It returns those that changed, as they were before.
+func relinkPending(ctx context.Context, tx transcript.Tx, d *decoded) ([]*transcript.Exchange, error) {
+	late, err := link.PendingOn(tx.Before(d.Exchange.N), &d.Subject)
+	if err != nil || len(late) == 0 {
+		return nil, err
+	}
+	r := relinker{ctx: ctx, tx: tx, asOf: d.Exchange.N}
+	for _, id := range late {
+		if err := r.add(id); err != nil {
+			return nil, err
+		}
+	}
+	return r.run()
 }
 
 // relinker links exchanges anew, and then those whose place depends on theirs.

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/ingest/link"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -133,7 +134,7 @@ func (c *contents) markHistory() {
 	node := transcript.Node{}
 	for i, it := range history {
 		if node = node.Extend(transcript.KeyOf(it)); i < len(history)-1 {
-			c.same[it] = hintOf("history", string(node[:]))
+			c.same[it] = link.HintOf("history", string(node[:]))
 		}
 	}
 }

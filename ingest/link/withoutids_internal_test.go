@@ -1,4 +1,4 @@
-package ingest
+package link
 
 import (
 	"testing"
@@ -8,8 +8,8 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-func TestLooseNodes_AreTheChainWithoutCallIDs(t *testing.T) {
-	d := &decoded{turn: &transcript.Turn{Input: []transcript.Item{
+func TestNodesWithoutIDs_AreTheChainWithoutCallIDs(t *testing.T) {
+	d := &Subject{Turn: &transcript.Turn{Input: []transcript.Item{
 		{Kind: transcript.System, Role: "system", Text: "be brief"},
 		{Kind: transcript.MessageItem, Role: "user", Text: "read a and b"},
 		{Kind: transcript.ToolCall, CallID: "call_1", Name: "read", ArgumentsRaw: `{"path":"a"}`},
@@ -18,8 +18,8 @@ func TestLooseNodes_AreTheChainWithoutCallIDs(t *testing.T) {
 		{Kind: transcript.ToolResult, Text: "B", IsError: true},
 		{Kind: transcript.MessageItem, Role: "assistant", Text: "both read"},
 	}}}
-	d.keys, d.where = transcript.Keys(d.turn.Input), chainIndex(d.turn.Input)
-	want := transcript.Chain(transcript.Node{}, transcript.KeysWithoutIDs(d.turn.Input))
+	d.Keys, d.Where = transcript.Keys(d.Turn.Input), ChainIndex(d.Turn.Input)
+	want := transcript.Chain(transcript.Node{}, transcript.KeysWithoutIDs(d.Turn.Input))
 	if len(want) != 6 {
 		t.Fatalf("%d items are in the chain, want 6", len(want))
 	}

@@ -1,4 +1,4 @@
-package ingest
+package link
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 // first requests that have them, such as the making of a title. Which came
 // first does not matter: when the one with tools comes, the others step aside.
 func (k *linker) beside() (bool, error) {
-	e := k.d.exchange
+	e := k.d.Exchange
 	if k.id == (transcript.Identity{}) || k.id.IsSub() {
 		return false, nil
 	}
@@ -71,7 +71,7 @@ const (
 // list, an embedding, a token count): the only one that the same client had under
 // way within a minute. "" if there is none, or several.
 func (k *linker) runAtTheTime() (string, error) {
-	e := k.d.exchange
+	e := k.d.Exchange
 	if e.Dialect != transcript.Unknown || agentOf(e) == "" {
 		return "", nil
 	}

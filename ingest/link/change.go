@@ -1,7 +1,6 @@
-package ingest
+package link
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/retake-debugger/retake/transcript"
@@ -10,7 +9,7 @@ import (
 // changes tells what is otherwise than in the exchange before, and how much went
 // on from there.
 func (k *linker) changes(parent *transcript.Exchange) error {
-	l := &k.d.exchange.Link
+	l := &k.d.Exchange.Link
 	if parent == nil || l.By == transcript.ByRetrieve || l.By == transcript.ByAttempt {
 		return nil
 	}
@@ -29,14 +28,14 @@ func (k *linker) changes(parent *transcript.Exchange) error {
 }
 
 func (k *linker) differences(parent *transcript.Exchange) transcript.Change {
-	e := k.d.exchange
+	e := k.d.Exchange
 	l, p := &e.Link, &parent.Link
 	unknown := p.Settings == (transcript.Settings{}) && parent.Tools > 0 // recorded before settings were kept
 	repeats := l.By == transcript.ByCall || l.By == transcript.ByText
 	c := transcript.Change{
 		System:    l.Settings.System != p.Settings.System && !unknown,
 		Tools:     l.Settings.Tools != p.Settings.Tools && !unknown,
-		Compacted: l.By == transcript.ByCompaction || k.d.turn.Replaces || repeats && 2*l.Shared < p.OutLen,
+		Compacted: l.By == transcript.ByCompaction || k.d.Turn.Replaces || repeats && 2*l.Shared < p.OutLen,
 		Rewritten: repeats,
 		Handoff:   l.By == transcript.ByHandoff,
 	}
@@ -60,14 +59,14 @@ func (k *linker) differences(parent *transcript.Exchange) transcript.Change {
 
 // count says how much of the input the history before held and how much is new.
 func (k *linker) count(c *transcript.Change, parent *transcript.Exchange) {
-	l := &k.d.exchange.Link
-	for i, where := range k.d.where {
+	l := &k.d.Exchange.Link
+	for i, where := range k.d.Where {
 		switch {
 		case where < 0:
-		case where < l.Shared, l.By == transcript.ByHandoff && k.d.turn.Input[i].Role == "user":
-			c.Passed.Add(&k.d.turn.Input[i])
+		case where < l.Shared, l.By == transcript.ByHandoff && k.d.Turn.Input[i].Role == "user":
+			c.Passed.Add(&k.d.Turn.Input[i])
 		default:
-			c.Added.Add(&k.d.turn.Input[i])
+			c.Added.Add(&k.d.Turn.Input[i])
 		}
 	}
 	if l.ServerHeld() {
@@ -75,7 +74,7 @@ func (k *linker) count(c *transcript.Change, parent *transcript.Exchange) {
 	} else if l.By != transcript.ByHandoff && l.Shared < parent.Link.OutLen {
 		c.Dropped.Items = parent.Link.OutLen - l.Shared
 	}
-	usage := k.d.exchange.Usage
+	usage := k.d.Exchange.Usage
 	if total := c.Passed.Bytes + c.Added.Bytes; usage != nil && total > 0 && !l.ServerHeld() {
 		c.Passed.Tokens = int64(float64(usage.InputTotal) * float64(c.Passed.Bytes) / float64(total))
 		c.Added.Tokens = usage.InputTotal - c.Passed.Tokens
@@ -85,18 +84,15 @@ func (k *linker) count(c *transcript.Change, parent *transcript.Exchange) {
 // countDropped reads the history before and says how much of it is gone. That
 // happens once in a compaction.
 func (k *linker) countDropped(c *transcript.Change, parent *transcript.Exchange) error {
-	if k.d.turn.Replaces {
-		c.Dropped = dropped(k.d.turn.Input, k.d.turn.Output)
+	if k.d.Turn.Replaces {
+		c.Dropped = dropped(k.d.Turn.Input, k.d.Turn.Output)
 		return nil
 	}
-	before, err := new(Committer).reread(k.ctx, k.tx, parent.ID)
-	if errors.Is(err, transcript.ErrDamaged) || errors.Is(err, transcript.ErrNotFound) || errors.Is(err, errOmitted) {
-		return nil
-	}
-	if err != nil {
+	before, err := k.turn(k.ctx, k.tx, parent.ID)
+	if err != nil || before == nil {
 		return err
 	}
-	c.Dropped = dropped(append(slices.Clip(before.turn.Input), before.turn.Output...), k.d.turn.Input)
+	c.Dropped = dropped(append(slices.Clip(before.Input), before.Output...), k.d.Turn.Input)
 	if u := parent.Usage; u != nil {
 		c.Dropped.Tokens = max(0, u.InputTotal+u.Output-c.Passed.Tokens)
 	}

@@ -1,4 +1,4 @@
-package ingest
+package link
 
 import (
 	"maps"
@@ -31,10 +31,10 @@ func TestAnswers_AreThoseOfTheWholeHistory(t *testing.T) {
 			it.ServerSide = it.Kind != transcript.MessageItem && random.IntN(12) == 0
 			items = append(items, it)
 		}
-		d := &decoded{exchange: &transcript.Exchange{}, turn: &transcript.Turn{Input: items}, where: chainIndex(items)}
-		d.exchange.Link.Shared = random.IntN(len(items) + 1)
+		d := &Subject{Exchange: &transcript.Exchange{}, Turn: &transcript.Turn{Input: items}, Where: ChainIndex(items)}
+		d.Exchange.Link.Shared = random.IntN(len(items) + 1)
 		fresh := map[int]bool{}
-		for _, i := range newResults(d) {
+		for _, i := range NewResults(d) {
 			fresh[i] = true
 		}
 		answers, orphans, first := (&results{d: d}).answers()
@@ -50,7 +50,7 @@ func TestAnswers_AreThoseOfTheWholeHistory(t *testing.T) {
 			}
 		}
 		if !maps.Equal(answers, wantAnswers) || !slices.Equal(orphans, wantOrphans) || first != wantFirst {
-			t.Fatalf("shared %d of %+v:\nanswers %v, orphans %v from %d\nwant %v, %v from %d", d.exchange.Link.Shared, items, answers, orphans, first, wantAnswers, wantOrphans, wantFirst)
+			t.Fatalf("shared %d of %+v:\nanswers %v, orphans %v from %d\nwant %v, %v from %d", d.Exchange.Link.Shared, items, answers, orphans, first, wantAnswers, wantOrphans, wantFirst)
 		}
 		if len(fresh) > 0 {
 			some++

@@ -1,4 +1,4 @@
-package ingest
+package link
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 // byRetrieval links a poll, a resumed stream or a cancellation to the request that
 // began the answer. It is one more attempt at the same step.
 func (k *linker) byRetrieval() (*transcript.Exchange, error) {
-	id := k.d.turn.RetrievedID
+	id := k.d.Turn.RetrievedID
 	if id == "" {
 		return nil, nil
 	}
@@ -25,25 +25,25 @@ func (k *linker) byRetrieval() (*transcript.Exchange, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k.d.exchange.Dialect == transcript.Unknown { // about the answer, but not the answer
+	if k.d.Exchange.Dialect == transcript.Unknown { // about the answer, but not the answer
 		k.about = e.Link.Run
 		return nil, nil
 	}
-	l := &k.d.exchange.Link
+	l := &k.d.Exchange.Link
 	l.By, l.Evidence = transcript.ByRetrieve, fmt.Sprintf("the answer %s that x%d began", id, e.N)
 	l.Settings = e.Link.Settings
-	place(k.d, e.Link.InNode, e.Link.InLen, nil)
+	Place(k.d, e.Link.InNode, e.Link.InLen, nil)
 	return e, nil
 }
 
 // byResponseID links to the answer that the request names.
 func (k *linker) byResponseID() (*transcript.Exchange, error) {
-	id := k.d.turn.PreviousID
+	id := k.d.Turn.PreviousID
 	if id == "" {
 		return nil, nil
 	}
 	parent, err := k.tx.ByResponseID(id)
-	if errors.Is(err, transcript.ErrNotFound) || err == nil && parent.ID == k.d.exchange.ID {
+	if errors.Is(err, transcript.ErrNotFound) || err == nil && parent.ID == k.d.Exchange.ID {
 		k.warn("the history before %s was not recorded", id)
 		return nil, nil
 	}
@@ -57,19 +57,19 @@ func (k *linker) byResponseID() (*transcript.Exchange, error) {
 // goesOn places an exchange after an answer that the provider holds; shared items of
 // the input belong to that answer.
 func (k *linker) goesOn(parent *transcript.Exchange, shared int, by, evidence string) {
-	l := &k.d.exchange.Link
+	l := &k.d.Exchange.Link
 	l.By, l.Evidence, l.Shared = by, evidence, shared
-	place(k.d, parent.Link.OutNode, parent.Link.OutLen, transcript.Chain(parent.Link.OutNode, k.d.keys[shared:]))
+	Place(k.d, parent.Link.OutNode, parent.Link.OutLen, transcript.Chain(parent.Link.OutNode, k.d.Keys[shared:]))
 }
 
 // byConversation links to the last answer of the conversation that the request
 // names.
 func (k *linker) byConversation() (*transcript.Exchange, error) {
-	id := k.d.turn.Conversation
+	id := k.d.Turn.Conversation
 	if id == "" {
 		return nil, nil
 	}
-	places, err := k.tx.ByHint(hintOf("conversation", id), candidates)
+	places, err := k.tx.ByHint(HintOf("conversation", id), candidates)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (k *linker) byConversation() (*transcript.Exchange, error) {
 			continue
 		}
 		k.about = e.Link.Run
-		if e.Dialect == transcript.Unknown || k.d.exchange.Dialect == transcript.Unknown {
+		if e.Dialect == transcript.Unknown || k.d.Exchange.Dialect == transcript.Unknown {
 			continue
 		}
 		if e.Outcome != transcript.OK { // what fails is not added to it
@@ -91,7 +91,7 @@ func (k *linker) byConversation() (*transcript.Exchange, error) {
 		k.goesOn(e, 0, transcript.ByConversation, id)
 		return e, nil
 	}
-	if k.about == "" && k.d.exchange.Dialect != transcript.Unknown {
+	if k.about == "" && k.d.Exchange.Dialect != transcript.Unknown {
 		k.warn("what conversation %s held before was not recorded", id)
 	}
 	return nil, nil
@@ -103,7 +103,7 @@ const mostReferences = 8
 // byReference links to the answer whose item the request names by its id. Items of
 // that answer that the request contains in full follow it.
 func (k *linker) byReference() (*transcript.Exchange, error) {
-	items, tried := k.d.turn.Input, 0
+	items, tried := k.d.Turn.Input, 0
 	for i := len(items) - 1; i >= 0 && tried < mostReferences; i-- {
 		if items[i].Name != transcript.Reference || items[i].Kind != transcript.Other {
 			continue
@@ -141,7 +141,7 @@ func (k *linker) holder(id string) (*transcript.Exchange, error) {
 
 // byHint returns the exchanges that left that hint, latest first.
 func (k *linker) byHint(kind, value string) ([]*transcript.Exchange, error) {
-	places, err := k.tx.ByHint(hintOf(kind, value), candidates)
+	places, err := k.tx.ByHint(HintOf(kind, value), candidates)
 	if err != nil {
 		return nil, err
 	}
@@ -159,15 +159,15 @@ func (k *linker) byHint(kind, value string) ([]*transcript.Exchange, error) {
 // afterAnswer is the place in the chain of the first item after i that an answer
 // cannot contain.
 func (k *linker) afterAnswer(i int) int {
-	items := k.d.turn.Input
+	items := k.d.Turn.Input
 	for i++; i < len(items); i++ {
-		if it := &items[i]; k.d.where[i] >= 0 && (it.Kind == transcript.ToolResult || it.Kind == transcript.MessageItem && it.Role != "assistant") {
-			return k.d.where[i]
+		if it := &items[i]; k.d.Where[i] >= 0 && (it.Kind == transcript.ToolResult || it.Kind == transcript.MessageItem && it.Role != "assistant") {
+			return k.d.Where[i]
 		}
 	}
-	return len(k.d.keys)
+	return len(k.d.Keys)
 }
 
 func (k *linker) warn(format string, args ...any) {
-	k.d.exchange.Warnings = append(k.d.exchange.Warnings, fmt.Sprintf(format, args...))
+	k.d.Exchange.Warnings = append(k.d.Exchange.Warnings, fmt.Sprintf(format, args...))
 }

@@ -1,4 +1,4 @@
-package ingest
+package link
 
 import (
 	"encoding/json"
@@ -22,13 +22,13 @@ func promptKey(text string) (transcript.Key, bool) {
 	if len(text) < shortestPrompt || len(text) > longestPrompt {
 		return transcript.Key{}, false
 	}
-	return hintOf("prompt", text), true
+	return HintOf("prompt", text), true
 }
 
 // prompter finds the answer of which a call passed this agent's first message
 // on. Without a word of the client the call must be open still.
 func (k *linker) prompter(parent *transcript.Exchange) (*transcript.Exchange, error) {
-	if k.d.exchange.Dialect == transcript.Unknown {
+	if k.d.Exchange.Dialect == transcript.Unknown {
 		return nil, nil
 	}
 	if parent != nil {
@@ -100,7 +100,7 @@ func (k *linker) called(caller *transcript.Exchange, at string) (bool, error) {
 // that is not known. Agents pass on what they were told, word for word: by its text
 // alone their own call might have started them.
 func (k *linker) mayStart(caller *transcript.Exchange) bool {
-	e := k.d.exchange
+	e := k.d.Exchange
 	if a, b := caller.StartedAt, e.StartedAt; !a.IsZero() && !b.IsZero() && !a.Equal(b) {
 		return a.Before(b)
 	}
@@ -117,7 +117,7 @@ func (k *linker) answered(call *transcript.CallRow) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if n := k.d.exchange.N; n == 0 || e.N < n {
+		if n := k.d.Exchange.N; n == 0 || e.N < n {
 			return true, nil
 		}
 	}
@@ -142,7 +142,7 @@ func (k *linker) ownRun() (string, error) {
 // an agent that may have inherited a history, those behind its last answer.
 func (k *linker) firstTexts() []transcript.Key {
 	var keys []transcript.Key
-	input := k.d.turn.Input
+	input := k.d.Turn.Input
 	if k.id.IsSub() {
 		input = input[behindAnswers(input):]
 	}
@@ -187,5 +187,5 @@ func taskKey(item json.RawMessage) (transcript.Key, bool) {
 		return transcript.Key{}, false
 	}
 	task, ok := strings.CutPrefix(m.Recipient, m.Author+"/")
-	return hintOf("task", task), ok && task != ""
+	return HintOf("task", task), ok && task != ""
 }

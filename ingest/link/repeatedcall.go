@@ -1,4 +1,4 @@
-package ingest
+package link
 
 import (
 	"fmt"
@@ -17,8 +17,8 @@ const maxRepeated = 16
 // evidence, and with one only an answer of its run. It returns parent if there is no
 // such answer.
 func (k *linker) byRepeatedCall(parent *transcript.Exchange) (*transcript.Exchange, error) {
-	l := &k.d.exchange.Link
-	items, where, tried := k.d.turn.Input, k.d.where, 0
+	l := &k.d.Exchange.Link
+	items, where, tried := k.d.Turn.Input, k.d.Where, 0
 	if l.ServerHeld() || l.By == transcript.ByRetrieve {
 		return parent, nil
 	}
@@ -60,7 +60,7 @@ func (k *linker) byRepeatedCall(parent *transcript.Exchange) (*transcript.Exchan
 // repeated returns the exchanges whose answer item i repeats; by is "" if that would
 // not be evidence.
 func (k *linker) repeated(i int, parent *transcript.Exchange) (found []*transcript.Exchange, by string, err error) {
-	it := &k.d.turn.Input[i]
+	it := &k.d.Turn.Input[i]
 	if it.Kind == transcript.ToolCall {
 		if it.CallID == "" || parent == nil && !minted(it.CallID) {
 			return nil, "", nil
@@ -74,7 +74,7 @@ func (k *linker) repeated(i int, parent *transcript.Exchange) (found []*transcri
 	}
 	hits := map[string]int{}
 	for _, p := range list {
-		places, err := k.tx.ByHint(hintOf("said", p), candidates)
+		places, err := k.tx.ByHint(HintOf("said", p), candidates)
 		if err != nil {
 			return nil, "", err
 		}

@@ -1,4 +1,4 @@
-package ingest
+package link
 
 import (
 	"fmt"
@@ -49,10 +49,10 @@ func (k *linker) byHistory() (*transcript.Exchange, error) {
 
 // answerEndsBack gives the lengths of the prefixes that can end with an answer,
 // the longest first: what a user says, or the result of a client's tool, ends none.
-func answerEndsBack(d *decoded) iter.Seq[int] {
+func answerEndsBack(d *Subject) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for i, where := range slices.Backward(d.where) {
-			it := &d.turn.Input[i]
+		for i, where := range slices.Backward(d.Where) {
+			it := &d.Turn.Input[i]
 			if where >= 0 && it.Kind != transcript.ToolResult && !(it.Kind == transcript.MessageItem && it.Role == "user") && !yield(where+1) {
 				return
 			}
@@ -61,7 +61,7 @@ func answerEndsBack(d *decoded) iter.Seq[int] {
 }
 
 // lastAnswerEnd is the longest of them, 0 if there is none.
-func lastAnswerEnd(d *decoded) int {
+func lastAnswerEnd(d *Subject) int {
 	for end := range answerEndsBack(d) {
 		return end
 	}
@@ -85,7 +85,7 @@ func (k *linker) take(found []*transcript.Exchange, n int, by, what string) (*tr
 	if err != nil || parent == nil {
 		return nil, err
 	}
-	l := &k.d.exchange.Link
+	l := &k.d.Exchange.Link
 	l.By, l.Shared = by, n
 	l.Evidence = fmt.Sprintf("the first %d items are x%d's %s", n, parent.N, what)
 	if of > 1 {
@@ -101,7 +101,7 @@ const beyond = 4
 // endsBeyond gives the last ends of answers that are beyond the history that
 // fits, longest first.
 func (k *linker) endsBeyond() []int {
-	l := &k.d.exchange.Link
+	l := &k.d.Exchange.Link
 	if l.ServerHeld() || l.By == transcript.ByRetrieve {
 		return nil
 	}

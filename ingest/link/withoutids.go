@@ -1,14 +1,14 @@
-package ingest
+package link
 
 import "github.com/retake-debugger/retake/transcript"
 
 // keyWithoutID returns the key without call id of an item of the input that is in the
 // chain. For most items that is the key they have.
-func (d *decoded) keyWithoutID(i int) transcript.Key {
-	if it := &d.turn.Input[i]; it.CallID != "" {
+func (d *Subject) keyWithoutID(i int) transcript.Key {
+	if it := &d.Turn.Input[i]; it.CallID != "" {
 		return transcript.KeyWithoutID(it)
 	}
-	return d.keys[d.where[i]]
+	return d.Keys[d.Where[i]]
 }
 
 // outputKeys are the keys of an answer's items.
@@ -18,13 +18,13 @@ type outputKeys struct {
 }
 
 // output returns the keys of the answer. They are computed once.
-func (d *decoded) output() *outputKeys {
+func (d *Subject) output() *outputKeys {
 	if d.out != nil {
 		return d.out
 	}
-	d.out = &outputKeys{of: make([]transcript.Key, len(d.turn.Output))}
-	for i := range d.turn.Output {
-		it := &d.turn.Output[i]
+	d.out = &outputKeys{of: make([]transcript.Key, len(d.Turn.Output))}
+	for i := range d.Turn.Output {
+		it := &d.Turn.Output[i]
 		key := transcript.KeyOf(it)
 		d.out.of[i] = key
 		if !it.InChain() {
@@ -41,10 +41,10 @@ func (d *decoded) output() *outputKeys {
 
 // nodesWithoutIDs returns the chain of the input without call ids. It is computed
 // once.
-func (d *decoded) nodesWithoutIDs() []transcript.Node {
-	if d.withoutIDs == nil && len(d.keys) > 0 {
-		keys := make([]transcript.Key, len(d.keys))
-		for i, where := range d.where {
+func (d *Subject) nodesWithoutIDs() []transcript.Node {
+	if d.withoutIDs == nil && len(d.Keys) > 0 {
+		keys := make([]transcript.Key, len(d.Keys))
+		for i, where := range d.Where {
 			if where >= 0 {
 				keys[where] = d.keyWithoutID(i)
 			}

@@ -1,4 +1,4 @@
-package ingest
+package link
 
 import (
 	"errors"
@@ -17,7 +17,7 @@ const retryWithin = 15 * time.Minute
 
 // join gives the exchange its run, its agent and its step.
 func (k *linker) join(parent *transcript.Exchange) error {
-	l := &k.d.exchange.Link
+	l := &k.d.Exchange.Link
 	if k.sentBy != nil {
 		k.joinTake(parent)
 		return nil
@@ -55,7 +55,7 @@ func (k *linker) join(parent *transcript.Exchange) error {
 // joinStep makes a poll another attempt at the step of the request that began
 // the answer.
 func (k *linker) joinStep(began *transcript.Exchange) error {
-	l := &k.d.exchange.Link
+	l := &k.d.Exchange.Link
 	l.Run, l.Agent, l.Step, l.Side = began.Link.Run, began.Link.Agent, began.Link.Step, began.Link.Side
 	l.Attempt = began.Link.Attempt + 1
 	children, err := k.tx.Children(k.ctx, began.ID)
@@ -63,7 +63,7 @@ func (k *linker) joinStep(began *transcript.Exchange) error {
 		return err
 	}
 	for _, e := range children {
-		if e.Link.By == transcript.ByRetrieve && k.before(e) && (k.d.exchange.N == 0 || e.N < k.d.exchange.N) {
+		if e.Link.By == transcript.ByRetrieve && k.before(e) && (k.d.Exchange.N == 0 || e.N < k.d.Exchange.N) {
 			l.Attempt = max(l.Attempt, e.Link.Attempt+1)
 		}
 	}
@@ -82,7 +82,7 @@ func namesOf(id transcript.Identity) []string {
 // another attempt at its step. After a success the same request is a step of
 // its own.
 func (k *linker) failedBefore(parent *transcript.Exchange) (*transcript.Exchange, error) {
-	l := &k.d.exchange.Link
+	l := &k.d.Exchange.Link
 	if l.InNode.IsZero() {
 		return nil, nil
 	}
@@ -99,7 +99,7 @@ func (k *linker) failedBefore(parent *transcript.Exchange) (*transcript.Exchange
 			continue
 		case parent == nil && e.Link.Settings != l.Settings: // another agent's
 			continue
-		case parent == nil && k.d.exchange.StartedAt.Sub(e.StartedAt).Abs() > retryWithin:
+		case parent == nil && k.d.Exchange.StartedAt.Sub(e.StartedAt).Abs() > retryWithin:
 			continue
 		}
 		if ok, err := k.mayJoin(e); err != nil {
@@ -138,7 +138,7 @@ func (k *linker) mayJoin(e *transcript.Exchange) (bool, error) {
 // runOf is the run of the label, else of the parent, else what the client's own
 // names mean, else that of the call that started this agent, else a new one.
 func (k *linker) runOf(parent *transcript.Exchange, caller *transcript.Exchange) (string, error) {
-	l := &k.d.exchange.Link
+	l := &k.d.Exchange.Link
 	switch {
 	case k.run != "":
 		if parent == nil && l.By == "" {
@@ -150,7 +150,7 @@ func (k *linker) runOf(parent *transcript.Exchange, caller *transcript.Exchange)
 	case k.alone:
 		return k.newRun()
 	case k.about != "":
-		l.By, l.Evidence = transcript.ByConversation, k.d.turn.Conversation+k.d.turn.RetrievedID
+		l.By, l.Evidence = transcript.ByConversation, k.d.Turn.Conversation+k.d.Turn.RetrievedID
 		return k.about, nil
 	}
 	run, name, err := k.named()
@@ -172,7 +172,7 @@ func (k *linker) runOf(parent *transcript.Exchange, caller *transcript.Exchange)
 }
 
 func (k *linker) newRun() (string, error) {
-	begun, err := k.tx.NewRun(k.d.exchange.StartedAt)
+	begun, err := k.tx.NewRun(k.d.Exchange.StartedAt)
 	if err != nil {
 		return "", err
 	}
@@ -228,13 +228,13 @@ func (k *linker) earlier(run string, limit int) iter.Seq2[*transcript.Exchange, 
 	if run == "" {
 		return func(func(*transcript.Exchange, error) bool) {}
 	}
-	return k.tx.Exchanges(k.ctx, transcript.Filter{Run: run, Before: k.d.exchange.N, Limit: limit})
+	return k.tx.Exchanges(k.ctx, transcript.Filter{Run: run, Before: k.d.Exchange.N, Limit: limit})
 }
 
 // setAgent finds the agent that made the exchange, or makes it.
 func (k *linker) setAgent(parent, caller *transcript.Exchange) error {
-	l := &k.d.exchange.Link
-	if k.d.exchange.Dialect == transcript.Unknown {
+	l := &k.d.Exchange.Link
+	if k.d.Exchange.Dialect == transcript.Unknown {
 		l.Side = true
 		return nil
 	}
@@ -262,14 +262,14 @@ func (k *linker) continues(agent string, parent *transcript.Exchange) error {
 	if agent == "" {
 		return k.newAgent(transcript.Agent{Main: true, Evidence: "its history begins with a side call"})
 	}
-	l := &k.d.exchange.Link
+	l := &k.d.Exchange.Link
 	l.Agent, l.Step, l.Attempt = agent, parent.Link.Step+1, 1
 	return nil
 }
 
 // known joins an agent that the client names.
 func (k *linker) known(a *transcript.Agent, parent *transcript.Exchange) error {
-	l := &k.d.exchange.Link
+	l := &k.d.Exchange.Link
 	if parent != nil && parent.Link.Agent == a.ID {
 		return k.continues(a.ID, parent)
 	}
@@ -296,7 +296,7 @@ func (k *linker) startedBy(a *transcript.Agent) error {
 // starts begins an agent: a sub-agent if the client says so or a call passed
 // its first message on, else a main one.
 func (k *linker) starts(caller *transcript.Exchange) error {
-	l := &k.d.exchange.Link
+	l := &k.d.Exchange.Link
 	a := transcript.Agent{Key: k.id.Agent, Main: true, Evidence: "the first of its run"}
 	switch {
 	case k.id.IsSub():
@@ -323,7 +323,7 @@ func (k *linker) starts(caller *transcript.Exchange) error {
 }
 
 func (k *linker) newAgent(a transcript.Agent) error {
-	l := &k.d.exchange.Link
+	l := &k.d.Exchange.Link
 	a.Run = l.Run
 	err := k.tx.PutAgent(&a)
 	l.Agent, l.Step, l.Attempt = a.ID, 1, 1
@@ -350,11 +350,11 @@ func (k *linker) lastStep(agent string) (int, error) {
 	if errors.Is(err, transcript.ErrNotFound) {
 		return 0, nil
 	}
-	n := k.d.exchange.N // of one that is linked anew
+	n := k.d.Exchange.N // of one that is linked anew
 	if err == nil && k.before(last) && (n == 0 || last.N < n) && !slices.Contains(k.aside, last.ID) {
 		return last.Link.Step, nil
 	}
-	for e, err := range k.earlier(k.d.exchange.Link.Run, 0) {
+	for e, err := range k.earlier(k.d.Exchange.Link.Run, 0) {
 		if err != nil {
 			return 0, err
 		}

@@ -1,4 +1,4 @@
-package ingest
+package link
 
 import (
 	"errors"
@@ -43,7 +43,7 @@ func (k *linker) choose(found []*transcript.Exchange) (best *transcript.Exchange
 // before tells whether an exchange began before this one: whichever came first,
 // nothing continues what began later.
 func (k *linker) before(e *transcript.Exchange) bool {
-	return e.ID != k.d.exchange.ID && !e.BeganAfter(k.d.exchange)
+	return e.ID != k.d.Exchange.ID && !e.BeganAfter(k.d.Exchange)
 }
 
 func first(found []*transcript.Exchange) *transcript.Exchange {

@@ -1,4 +1,4 @@
-package ingest
+package link
 
 import (
 	"context"
@@ -10,11 +10,15 @@ import (
 // candidates bounds how many exchanges with the same history are looked at.
 const candidates = 32
 
+// TurnReader returns the turn of a stored exchange, nil if its bodies cannot be read.
+type TurnReader func(ctx context.Context, r transcript.Reader, id string) (*transcript.Turn, error)
+
 // linker finds the exchange that one continues, and its run, agent and step.
 type linker struct {
 	ctx    context.Context
 	tx     transcript.Tx
-	d      *decoded
+	d      *Subject
+	turn   TurnReader
 	id     transcript.Identity  // what the client says of itself
 	run    string               // of the label that the exchange came with, or that a user named; "" for none
 	stated *transcript.Exchange // what a user said that it continues, or the take that sent it
@@ -30,16 +34,16 @@ type linker struct {
 	namedRun, namedBy string
 }
 
-// link finds the exchange that this one goes on from and sets its place in the
+// Find finds the exchange that this one goes on from and sets its place in the
 // history, its run, its agent and its step. Strongest evidence first: what a
 // user said, what the provider holds, the longest history that this input begins
 // with, a call that it repeats, a text that it was handed.
-func link(ctx context.Context, tx transcript.Tx, d *decoded) (*transcript.Exchange, error) {
-	k := &linker{ctx: ctx, tx: tx, d: d, id: transcript.Identify(d.capture.RequestHeader)}
-	l := &d.exchange.Link
-	l.Settings = d.settings
-	if d.capture.Label != "" {
-		run, err := tx.RunByLabel(d.capture.Label, d.exchange.StartedAt)
+func Find(ctx context.Context, tx transcript.Tx, d *Subject, turn TurnReader) (*transcript.Exchange, error) {
+	k := &linker{ctx: ctx, tx: tx, d: d, turn: turn, id: transcript.Identify(d.Header)}
+	l := &d.Exchange.Link
+	l.Settings = d.Settings
+	if d.Label != "" {
+		run, err := tx.RunByLabel(d.Label, d.Exchange.StartedAt)
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +73,7 @@ func link(ctx context.Context, tx transcript.Tx, d *decoded) (*transcript.Exchan
 
 // override asks what a user said of the exchange.
 func (k *linker) override() error {
-	o, err := k.tx.Override(k.d.exchange.ID)
+	o, err := k.tx.Override(k.d.Exchange.ID)
 	if errors.Is(err, transcript.ErrNotFound) {
 		return nil
 	}
@@ -94,19 +98,19 @@ func (k *linker) override() error {
 }
 
 func (k *linker) parent() (*transcript.Exchange, error) {
-	k.nodes = k.d.reading.Nodes
-	place(k.d, transcript.Node{}, 0, k.nodes)
+	k.nodes = k.d.Nodes
+	Place(k.d, transcript.Node{}, 0, k.nodes)
 	if k.alone {
-		k.d.exchange.Link.By, k.d.exchange.Link.Evidence = k.word()
+		k.d.Exchange.Link.By, k.d.Exchange.Link.Evidence = k.word()
 		return nil, nil
 	}
 	found, err := k.infer()
 	if err != nil || k.stated == nil {
 		return found, err
 	}
-	l := &k.d.exchange.Link
+	l := &k.d.Exchange.Link
 	if found == nil || found.ID != k.stated.ID {
-		place(k.d, transcript.Node{}, 0, k.nodes)
+		Place(k.d, transcript.Node{}, 0, k.nodes)
 		l.Shared = k.sharedWith(k.stated)
 	}
 	if !l.ServerHeld() {
@@ -153,18 +157,18 @@ func (k *linker) infer() (*transcript.Exchange, error) {
 	return parent, nil
 }
 
-// place sets the nodes before and after the output. There is always one after
+// Place sets the nodes before and after the output. There is always one after
 // it, so that an answer without visible output still has a place of its own. An
 // output that replaces the history is a history of its own.
-func place(d *decoded, from transcript.Node, base int, nodes []transcript.Node) {
-	l := &d.exchange.Link
+func Place(d *Subject, from transcript.Node, base int, nodes []transcript.Node) {
+	l := &d.Exchange.Link
 	l.InNode = from
 	if len(nodes) > 0 {
 		l.InNode = nodes[len(nodes)-1]
 	}
 	l.InLen = base + len(nodes)
 	before, length := l.InNode, l.InLen
-	if d.turn.Replaces {
+	if d.Turn.Replaces {
 		before, length = transcript.Node{}, 0
 	}
 	out := transcript.Chain(before, d.output().keys)
@@ -179,7 +183,7 @@ func place(d *decoded, from transcript.Node, base int, nodes []transcript.Node) 
 // setNodeWithoutIDs sets the node without call ids. It goes on from the parent's where the
 // history does.
 func (k *linker) setNodeWithoutIDs(parent *transcript.Exchange) {
-	l := &k.d.exchange.Link
+	l := &k.d.Exchange.Link
 	from, skip := transcript.Node{}, 0
 	if parent != nil && !parent.Link.NodeWithoutIDs.IsZero() {
 		switch {
@@ -189,12 +193,12 @@ func (k *linker) setNodeWithoutIDs(parent *transcript.Exchange) {
 			from, skip = parent.Link.NodeWithoutIDs, l.Shared
 		}
 	}
-	for i, where := range k.d.where {
+	for i, where := range k.d.Where {
 		if where >= skip {
 			from = from.Extend(k.d.keyWithoutID(i))
 		}
 	}
-	if k.d.turn.Replaces {
+	if k.d.Turn.Replaces {
 		from = transcript.Node{}
 	}
 	out := transcript.Chain(from, k.d.output().withoutIDs)

@@ -1,8 +1,6 @@
-package ingest
+package link
 
 import (
-	"context"
-
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -20,11 +18,11 @@ const maxPendingPrompts = 3
 // its first message.
 func (k *linker) leavePending(parent, caller *transcript.Exchange) {
 	d := k.d
-	l := &d.exchange.Link
+	l := &d.Exchange.Link
 	switch end := lastAnswerEnd(d); {
 	case k.alone || k.stated != nil || l.ServerHeld():
-	case d.turn.PreviousID != "":
-		k.pend("response", d.turn.PreviousID)
+	case d.Turn.PreviousID != "":
+		k.pend("response", d.Turn.PreviousID)
 	case end > l.Shared:
 		node := k.nodes[end-1]
 		k.pend("node", string(node[:]))
@@ -49,38 +47,22 @@ func (k *linker) pendCall() {
 }
 
 func (k *linker) pend(kind, value string) {
-	k.d.pending = append(k.d.pending, hintOf("wanted "+kind, value))
+	k.d.Pending = append(k.d.Pending, HintOf("wanted "+kind, value))
 }
 
-// relinkPending links again the exchanges with pending links to d, and those that
-// continue them. It returns those that changed, as they were before.
-func relinkPending(ctx context.Context, tx transcript.Tx, d *decoded) ([]*transcript.Exchange, error) {
-	late, err := pendingOn(tx.Before(d.exchange.N), d)
-	if err != nil || len(late) == 0 {
-		return nil, err
-	}
-	r := relinker{ctx: ctx, tx: tx, asOf: d.exchange.N}
-	for _, id := range late {
-		if err := r.add(id); err != nil {
-			return nil, err
-		}
-	}
-	return r.run()
-}
-
-// pendingOn returns the exchanges that came before d, began after it, and left a
+// PendingOn returns the exchanges that came before d, began after it, and left a
 // pending link to it.
-func pendingOn(past transcript.Past, d *decoded) ([]string, error) {
-	e := d.exchange
-	keys := []transcript.Key{hintOf("wanted node", string(e.Link.OutNode[:]))}
+func PendingOn(past transcript.Past, d *Subject) ([]string, error) {
+	e := d.Exchange
+	keys := []transcript.Key{HintOf("wanted node", string(e.Link.OutNode[:]))}
 	if e.Link.NodeWithoutIDs != e.Link.OutNode {
-		keys = append(keys, hintOf("wanted loose node", string(e.Link.NodeWithoutIDs[:])))
+		keys = append(keys, HintOf("wanted loose node", string(e.Link.NodeWithoutIDs[:])))
 	}
 	if e.ResponseID != "" {
-		keys = append(keys, hintOf("wanted response", e.ResponseID))
+		keys = append(keys, HintOf("wanted response", e.ResponseID))
 	}
 	for _, key := range d.prompts {
-		keys = append(keys, hintOf("wanted prompt", string(key[:])))
+		keys = append(keys, HintOf("wanted prompt", string(key[:])))
 	}
 	var ids []string
 	any, err := past.AnyByHint(keys)

@@ -1,4 +1,4 @@
-package ingest
+package link
 
 import (
 	"context"
@@ -9,15 +9,15 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// putCalls stores the calls of the answer, and the results that the request
+// PutCalls stores the calls of the answer, and the results that the request
 // introduced for calls of earlier answers.
-func putCalls(ctx context.Context, tx transcript.Tx, d *decoded, parent *transcript.Exchange) error {
-	for i := range d.turn.Output {
-		it := &d.turn.Output[i]
+func PutCalls(ctx context.Context, tx transcript.Tx, d *Subject, parent *transcript.Exchange) error {
+	for i := range d.Turn.Output {
+		it := &d.Turn.Output[i]
 		if it.Kind != transcript.ToolCall || it.ServerSide {
 			continue
 		}
-		row := transcript.CallRow{Exchange: d.exchange.ID, Key: d.output().of[i], At: it.At, CallID: it.CallID, Name: it.Name}
+		row := transcript.CallRow{Exchange: d.Exchange.ID, Key: d.output().of[i], At: it.At, CallID: it.CallID, Name: it.Name}
 		if err := tx.PutCall(row); err != nil {
 			return err
 		}
@@ -25,10 +25,10 @@ func putCalls(ctx context.Context, tx transcript.Tx, d *decoded, parent *transcr
 			return err
 		}
 	}
-	if err := putHints(tx, d, d.pending); err != nil {
+	if err := putHints(tx, d, d.Pending); err != nil {
 		return err
 	}
-	if parent == nil || d.exchange.Results == 0 {
+	if parent == nil || d.Exchange.Results == 0 {
 		return nil
 	}
 	r := results{d: d, tx: tx, callers: callers{ctx: ctx, tx: tx, from: parent}}
@@ -37,7 +37,7 @@ func putCalls(ctx context.Context, tx transcript.Tx, d *decoded, parent *transcr
 
 // putPrompts notes the texts that a call passes on: they may come back as the
 // first message of an agent that it starts.
-func putPrompts(tx transcript.Tx, d *decoded, it *transcript.Item) error {
+func putPrompts(tx transcript.Tx, d *Subject, it *transcript.Item) error {
 	var arguments map[string]json.RawMessage
 	if json.Unmarshal(it.Arguments, &arguments) != nil {
 		return nil
@@ -51,13 +51,13 @@ func putPrompts(tx transcript.Tx, d *decoded, it *transcript.Item) error {
 		}
 		key, ok := promptKey(text)
 		if name == taskArgument {
-			key, ok = hintOf("task", text), text != ""
+			key, ok = HintOf("task", text), text != ""
 		}
 		if n++; !ok || n > mostPrompts {
 			continue
 		}
 		d.prompts = append(d.prompts, key)
-		if err := tx.PutHint(key, d.exchange.ID, it.At); err != nil {
+		if err := tx.PutHint(key, d.Exchange.ID, it.At); err != nil {
 			return err
 		}
 	}
@@ -67,7 +67,7 @@ func putPrompts(tx transcript.Tx, d *decoded, it *transcript.Item) error {
 // results joins the results that are new in a request to the recorded answers
 // that asked for them.
 type results struct {
-	d       *decoded
+	d       *Subject
 	tx      transcript.Tx
 	callers callers
 }
@@ -76,14 +76,14 @@ type results struct {
 // searched from the latest. A call without a result takes its answer's row too,
 // so that of equal calls each finds its own.
 func (r *results) put() error {
-	items := r.d.turn.Input
+	items := r.d.Turn.Input
 	answers, orphans, first := r.answers()
 	for i := len(items) - 1; i >= first; i-- {
 		if items[i].Kind != transcript.ToolCall || items[i].ServerSide {
 			continue
 		}
 		row, asked, err := r.callers.byKey(r.d.key(i))
-		if err == nil && row == nil && idsMayDiffer(r.d.exchange.Link.By) {
+		if err == nil && row == nil && idsMayDiffer(r.d.Exchange.Link.By) {
 			row, asked, err = r.callers.byKeyWithoutID(&items[i])
 		}
 		if err != nil {
@@ -120,8 +120,8 @@ func idsMayDiffer(by string) bool {
 // call in the request, and the first call that has a new result. A second
 // result for the same call is left to whoever reads the request.
 func (r *results) answers() (answers map[int]int, orphans []int, first int) {
-	answers, first = map[int]int{}, len(r.d.turn.Input)
-	results := newResults(r.d)
+	answers, first = map[int]int{}, len(r.d.Turn.Input)
+	results := NewResults(r.d)
 	if len(results) == 0 {
 		return answers, nil, first
 	}
@@ -146,7 +146,7 @@ func (r *results) answers() (answers map[int]int, orphans []int, first int) {
 // before it that fits, so that the last rounds tell of results that find their
 // call there what the whole history would. first is the first that is fresh.
 func (r *results) matches(first int, fresh map[int]bool) []transcript.Match {
-	items := r.d.turn.Input
+	items := r.d.Turn.Input
 	start := lastRounds(items, first)
 	matches := transcript.PairItems(items[start:])
 	paired := 0
@@ -192,25 +192,25 @@ func lastRounds(items []transcript.Item, result int) int {
 }
 
 func (r *results) store(it *transcript.Item, row *transcript.CallRow, asked *transcript.Exchange) error {
-	result := transcript.ResultRow{Exchange: r.d.exchange.ID, At: it.At, By: "id", IsError: it.IsError}
+	result := transcript.ResultRow{Exchange: r.d.Exchange.ID, At: it.At, By: "id", IsError: it.IsError}
 	if it.CallID == "" || it.CallID != row.CallID {
 		result.By = "position"
 	}
-	if took := transcript.Between(asked.EndedAt, r.d.exchange.StartedAt); took != nil {
+	if took := transcript.Between(asked.EndedAt, r.d.Exchange.StartedAt); took != nil {
 		latency := float64(took.Microseconds()) / 1000
 		result.LatencyMS = &latency
 	}
 	return r.tx.PutResult(row.Exchange, row.At, result)
 }
 
-// newResults gives the tool results that the history before did not hold.
-func newResults(d *decoded) []int {
+// NewResults gives the tool results that the history before did not hold.
+func NewResults(d *Subject) []int {
 	var found []int
-	for i, where := range slices.Backward(d.where) {
-		if where >= 0 && where < d.exchange.Link.Shared {
+	for i, where := range slices.Backward(d.Where) {
+		if where >= 0 && where < d.Exchange.Link.Shared {
 			break
 		}
-		if it := &d.turn.Input[i]; it.Kind == transcript.ToolResult && !it.ServerSide && where >= 0 {
+		if it := &d.Turn.Input[i]; it.Kind == transcript.ToolResult && !it.ServerSide && where >= 0 {
 			found = append(found, i)
 		}
 	}

@@ -1,4 +1,4 @@
-package ingest
+package link
 
 import (
 	"cmp"
@@ -40,13 +40,13 @@ func fingerprints(text string, most int) []string {
 
 // putFingerprints stores the fingerprints of a final answer, one without calls. Each
 // says how many there are.
-func putFingerprints(tx transcript.Tx, d *decoded) error {
-	if d.exchange.Calls > 0 || d.exchange.Dialect == transcript.Unknown {
+func putFingerprints(tx transcript.Tx, d *Subject) error {
+	if d.Exchange.Calls > 0 || d.Exchange.Dialect == transcript.Unknown {
 		return nil
 	}
-	list := fingerprints(d.turn.Text, keptFingerprints)
+	list := fingerprints(d.Turn.Text, keptFingerprints)
 	for _, p := range list {
-		if err := tx.PutHint(hintOf("said", p), d.exchange.ID, strconv.Itoa(len(list))); err != nil {
+		if err := tx.PutHint(HintOf("said", p), d.Exchange.ID, strconv.Itoa(len(list))); err != nil {
 			return err
 		}
 	}
@@ -56,13 +56,13 @@ func putFingerprints(tx transcript.Tx, d *decoded) error {
 // byCompaction finds the answer that made the compaction in the request, beyond what
 // parent's history covers.
 func (k *linker) byCompaction(parent *transcript.Exchange) (*transcript.Exchange, error) {
-	l := &k.d.exchange.Link
-	for i := len(k.d.turn.Input) - 1; i >= 0 && !l.ServerHeld(); i-- {
-		it := &k.d.turn.Input[i]
+	l := &k.d.Exchange.Link
+	for i := len(k.d.Turn.Input) - 1; i >= 0 && !l.ServerHeld(); i-- {
+		it := &k.d.Turn.Input[i]
 		if it.Kind != transcript.Compaction {
 			continue
 		}
-		if k.d.where[i] < l.Shared {
+		if k.d.Where[i] < l.Shared {
 			break
 		}
 		holder, err := k.holder(it.ItemID)
@@ -82,7 +82,7 @@ func (k *linker) byFingerprint() (*transcript.Exchange, error) {
 	if err != nil || e == nil {
 		return nil, err
 	}
-	l := &k.d.exchange.Link
+	l := &k.d.Exchange.Link
 	summary, err := k.summarises(e)
 	if err != nil {
 		return nil, err
@@ -103,12 +103,12 @@ func (k *linker) byFingerprint() (*transcript.Exchange, error) {
 // answerInside finds the final answer of which this request's first messages contain
 // half of the fingerprints or more.
 func (k *linker) answerInside() (*transcript.Exchange, error) {
-	if k.d.exchange.Dialect == transcript.Unknown {
+	if k.d.Exchange.Dialect == transcript.Unknown {
 		return nil, nil
 	}
 	var hints []transcript.Key
 	for _, p := range k.fingerprints() {
-		hints = append(hints, hintOf("said", p))
+		hints = append(hints, HintOf("said", p))
 	}
 	if any, err := k.tx.AnyByHint(hints); err != nil || !any {
 		return nil, err
@@ -129,7 +129,7 @@ func (k *linker) answerInside() (*transcript.Exchange, error) {
 			if err != nil {
 				return nil, err
 			}
-			if k.before(e) && k.d.exchange.StartedAt.Sub(e.StartedAt).Abs() <= handedWithin && (k.run == "" || k.run == e.Link.Run) {
+			if k.before(e) && k.d.Exchange.StartedAt.Sub(e.StartedAt).Abs() <= handedWithin && (k.run == "" || k.run == e.Link.Run) {
 				found = append(found, e)
 			}
 		}
@@ -164,8 +164,8 @@ func atoi(s string) int {
 func (k *linker) fingerprints() []string {
 	var all []string
 	texts := 0
-	for i := range k.d.turn.Input {
-		it := &k.d.turn.Input[i]
+	for i := range k.d.Turn.Input {
+		it := &k.d.Turn.Input[i]
 		if it.Kind == transcript.ToolCall || it.Kind == transcript.ToolResult || it.Role == "assistant" {
 			break
 		}
@@ -187,7 +187,7 @@ func (k *linker) summarises(e *transcript.Exchange) (bool, error) {
 	if ok, err := k.mayJoin(e); err != nil || !ok || e.Link.InLen < 3 {
 		return false, err
 	}
-	s := k.d.exchange.Link.Settings
+	s := k.d.Exchange.Link.Settings
 	for range 2 {
 		if s.Tools == e.Link.Settings.Tools && s.Alike(e.Link.Settings) {
 			return s != (transcript.Settings{}) || asksForSummary(e.Preview), nil

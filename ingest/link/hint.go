@@ -1,4 +1,4 @@
-package ingest
+package link
 
 import (
 	"crypto/sha256"
@@ -7,8 +7,8 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// hintOf returns the hint for a value of that kind.
-func hintOf(kind, value string) transcript.Key {
+// HintOf returns the hint for a value of that kind.
+func HintOf(kind, value string) transcript.Key {
 	h := sha256.New()
 	h.Write([]byte(kind + "\x00"))
 	h.Write([]byte(value))
@@ -20,14 +20,14 @@ const mostItems = 16
 
 // putHints stores the hints by which later exchanges find this one, and its pending
 // links.
-func putHints(tx transcript.Tx, d *decoded, pending []transcript.Key) error {
+func putHints(tx transcript.Tx, d *Subject, pending []transcript.Key) error {
 	for _, key := range pending {
-		if err := tx.PutHint(key, d.exchange.ID, ""); err != nil {
+		if err := tx.PutHint(key, d.Exchange.ID, ""); err != nil {
 			return err
 		}
 	}
-	if id := d.turn.Conversation; id != "" {
-		if err := tx.PutHint(hintOf("conversation", id), d.exchange.ID, ""); err != nil {
+	if id := d.Turn.Conversation; id != "" {
+		if err := tx.PutHint(HintOf("conversation", id), d.Exchange.ID, ""); err != nil {
 			return err
 		}
 	}
@@ -42,17 +42,17 @@ func putHints(tx transcript.Tx, d *decoded, pending []transcript.Key) error {
 
 // putItems stores hints for the items of an answer that can be referred to: the
 // provider keeps them, or they are a compaction.
-func putItems(tx transcript.Tx, d *decoded) error {
-	if d.exchange.Dialect != transcript.Responses {
+func putItems(tx transcript.Tx, d *Subject) error {
+	if d.Exchange.Dialect != transcript.Responses {
 		return nil
 	}
-	kept := string(d.turn.Parameters["store"]) != "false"
-	for i := range min(mostItems, len(d.turn.Output)) {
-		it := &d.turn.Output[i]
+	kept := string(d.Turn.Parameters["store"]) != "false"
+	for i := range min(mostItems, len(d.Turn.Output)) {
+		it := &d.Turn.Output[i]
 		if it.ItemID == "" || !kept && it.Kind != transcript.Compaction {
 			continue
 		}
-		if err := tx.PutHint(hintOf("item", it.ItemID), d.exchange.ID, ""); err != nil {
+		if err := tx.PutHint(HintOf("item", it.ItemID), d.Exchange.ID, ""); err != nil {
 			return err
 		}
 	}
@@ -61,20 +61,20 @@ func putItems(tx transcript.Tx, d *decoded) error {
 
 // putChoices stores hints for the histories that end with another choice than the
 // first.
-func putChoices(tx transcript.Tx, d *decoded) error {
+func putChoices(tx transcript.Tx, d *Subject) error {
 	choices := map[int][]transcript.Item{}
-	for _, it := range d.turn.Output {
+	for _, it := range d.Turn.Output {
 		if n := it.Choice; n > 0 {
 			it.Choice = 0
 			choices[n] = append(choices[n], it)
 		}
 	}
 	for n, items := range choices {
-		nodes := transcript.Chain(d.exchange.Link.InNode, transcript.Keys(items))
-		if len(nodes) == 0 || nodes[len(nodes)-1] == d.exchange.Link.OutNode {
+		nodes := transcript.Chain(d.Exchange.Link.InNode, transcript.Keys(items))
+		if len(nodes) == 0 || nodes[len(nodes)-1] == d.Exchange.Link.OutNode {
 			continue
 		}
-		if err := tx.PutHint(hintOf("choice", string(nodes[len(nodes)-1][:])), d.exchange.ID, strconv.Itoa(n)); err != nil {
+		if err := tx.PutHint(HintOf("choice", string(nodes[len(nodes)-1][:])), d.Exchange.ID, strconv.Itoa(n)); err != nil {
 			return err
 		}
 	}

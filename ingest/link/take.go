@@ -1,4 +1,4 @@
-package ingest
+package link
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 // original, whatever its edits made of the history. One whose origin was removed,
 // or that replays what is in no run, is linked like any other exchange.
 func (k *linker) taken() error {
-	at, err := k.tx.TakePlace(k.d.exchange.ID)
+	at, err := k.tx.TakePlace(k.d.Exchange.ID)
 	if errors.Is(err, transcript.ErrNotFound) {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (k *linker) word() (by, evidence string) {
 // joinTake puts a step of a take into the run and the agent of what it replays,
 // behind what it goes on from.
 func (k *linker) joinTake(parent *transcript.Exchange) {
-	l, o := &k.d.exchange.Link, &k.origin.Link
+	l, o := &k.d.Exchange.Link, &k.origin.Link
 	l.Run = o.Run
 	if l.Side = o.Side || k.sentBy.Step == 0 || o.Agent == ""; l.Side {
 		return

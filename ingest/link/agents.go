@@ -10,12 +10,12 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// retryWithin is how long after a failed first request the same request is
-// taken for another attempt at it. Later steps need no such bound, since their
-// history holds what a model has said.
+// retryWithin is how long after a failed first request the same request counts as
+// another attempt. Later steps need no such bound, since their history contains
+// model output.
 const retryWithin = 15 * time.Minute
 
-// join gives the exchange its run, its agent and its step.
+// join sets the run, agent and step of the exchange.
 func (k *linker) join(parent *transcript.Exchange) error {
 	l := &k.d.Exchange.Link
 	if k.sentBy != nil {
@@ -52,8 +52,8 @@ func (k *linker) join(parent *transcript.Exchange) error {
 	return k.setAgent(parent, caller)
 }
 
-// joinStep makes a poll another attempt at the step of the request that began
-// the answer.
+// joinStep makes a poll another attempt at the step of the request that began the
+// answer.
 func (k *linker) joinStep(began *transcript.Exchange) error {
 	l := &k.d.Exchange.Link
 	l.Run, l.Agent, l.Step, l.Side = began.Link.Run, began.Link.Agent, began.Link.Step, began.Link.Side
@@ -70,8 +70,8 @@ func (k *linker) joinStep(began *transcript.Exchange) error {
 	return nil
 }
 
-// names are what the client calls the run, most telling first. The agent's own
-// name comes last: the first that bears it is not yet in the run.
+// names are the client's names for the run, the most specific first. The agent's
+// own name comes last: the first exchange with that name is not in the run yet.
 func (k *linker) names() []string { return namesOf(k.id) }
 
 func namesOf(id transcript.Identity) []string {
@@ -79,8 +79,8 @@ func namesOf(id transcript.Identity) []string {
 }
 
 // failedBefore finds an exchange that asked the same and failed: this one is
-// another attempt at its step. After a success the same request is a step of
-// its own.
+// another attempt at its step. After a success the same request is a step of its
+// own.
 func (k *linker) failedBefore(parent *transcript.Exchange) (*transcript.Exchange, error) {
 	l := &k.d.Exchange.Link
 	if l.InNode.IsZero() {
@@ -90,7 +90,7 @@ func (k *linker) failedBefore(parent *transcript.Exchange) (*transcript.Exchange
 	if err != nil {
 		return nil, err
 	}
-	done := map[string]bool{} // agents whose step is done
+	done := map[string]bool{} // agents whose step has succeeded
 	for _, e := range same {
 		switch {
 		case e.Link.Side || e.Link.Parent != l.Parent || e.Link.By == transcript.ByRetrieve || !k.before(e):
@@ -116,8 +116,8 @@ func (k *linker) failedBefore(parent *transcript.Exchange) (*transcript.Exchange
 	return nil, nil
 }
 
-// mayJoin tells whether the client's own words allow that the exchange belongs
-// to e's agent.
+// mayJoin reports whether the client's own words allow the exchange to belong to
+// e's agent.
 func (k *linker) mayJoin(e *transcript.Exchange) (bool, error) {
 	if k.id == (transcript.Identity{}) || e.Link.Agent == "" {
 		return true, nil
@@ -135,8 +135,8 @@ func (k *linker) mayJoin(e *transcript.Exchange) (bool, error) {
 	return a.Key == k.id.Agent, nil
 }
 
-// runOf is the run of the label, else of the parent, else what the client's own
-// names mean, else that of the call that started this agent, else a new one.
+// runOf returns the run of the label, or else of the parent, or of the client's
+// names, or of the call that started this agent, or a new one.
 func (k *linker) runOf(parent *transcript.Exchange, caller *transcript.Exchange) (string, error) {
 	l := &k.d.Exchange.Link
 	switch {
@@ -179,9 +179,9 @@ func (k *linker) newRun() (string, error) {
 	return begun.ID, nil
 }
 
-// named gives the run that one of the client's names means, "" if none does. A
-// run in which nothing bore that name before is none: it is this exchange that gave it
-// the name.
+// named returns the run that one of the client's names means, "" if there is none.
+// A run in which no earlier exchange has that name does not count: this exchange
+// gave it the name.
 func (k *linker) named() (run, name string, err error) {
 	if !k.asked {
 		k.namedRun, k.namedBy, err = k.askNamed()
@@ -206,8 +206,8 @@ func (k *linker) askNamed() (run, name string, err error) {
 	return "", "", nil
 }
 
-// borne tells whether anything that was in a run before bore that name. Mostly the
-// last did.
+// borne reports whether an earlier exchange of a run has that name. Mostly the last
+// one has.
 func (k *linker) borne(run, name string) (bool, error) {
 	for _, most := range []int{1, 0} {
 		for e, err := range k.earlier(run, most) {
@@ -222,8 +222,8 @@ func (k *linker) borne(run, name string) (bool, error) {
 	return false, nil
 }
 
-// earlier lists what was in a run before this exchange, newest first. A run
-// without an id is one that is still to be made.
+// earlier lists the exchanges of a run before this one, newest first. A run without
+// an id does not exist yet.
 func (k *linker) earlier(run string, limit int) iter.Seq2[*transcript.Exchange, error] {
 	if run == "" {
 		return func(func(*transcript.Exchange, error) bool) {}
@@ -231,7 +231,7 @@ func (k *linker) earlier(run string, limit int) iter.Seq2[*transcript.Exchange, 
 	return k.tx.Exchanges(k.ctx, transcript.Filter{Run: run, Before: k.d.Exchange.N, Limit: limit})
 }
 
-// setAgent finds the agent that made the exchange, or makes it.
+// setAgent finds or makes the agent of the exchange.
 func (k *linker) setAgent(parent, caller *transcript.Exchange) error {
 	l := &k.d.Exchange.Link
 	if k.d.Exchange.Dialect == transcript.Unknown {
@@ -285,7 +285,7 @@ func (k *linker) known(a *transcript.Agent, parent *transcript.Exchange) error {
 	return k.startedBy(a)
 }
 
-// startedBy keeps the call that started an agent whose first step came before it.
+// startedBy stores the call that started an agent whose first step came before it.
 func (k *linker) startedBy(a *transcript.Agent) error {
 	if a.Main || k.call == nil || a.ParentCall != nil && *a.ParentCall == *k.call {
 		return nil
@@ -293,8 +293,8 @@ func (k *linker) startedBy(a *transcript.Agent) error {
 	return k.tx.SetParentCall(a.ID, *k.call)
 }
 
-// starts begins an agent: a sub-agent if the client says so or a call passed
-// its first message on, else a main one.
+// starts begins an agent: a sub-agent if the client says so or its first message is
+// the prompt of a call, else a main agent.
 func (k *linker) starts(caller *transcript.Exchange) error {
 	l := &k.d.Exchange.Link
 	a := transcript.Agent{Key: k.id.Agent, Main: true, Evidence: "the first of its run"}
@@ -343,14 +343,14 @@ func (k *linker) mainAgent(run string) (*transcript.Agent, error) {
 	return nil, nil
 }
 
-// lastStep is the step of an agent that this exchange comes behind, 0 if there is none:
-// one that came before it may have begun later.
+// lastStep returns the step of an agent that this exchange follows, 0 if there is
+// none: one that came before it may have begun later.
 func (k *linker) lastStep(agent string) (int, error) {
 	last, err := k.tx.LastStep(agent)
 	if errors.Is(err, transcript.ErrNotFound) {
 		return 0, nil
 	}
-	n := k.d.Exchange.N // of one that is linked anew
+	n := k.d.Exchange.N // of an exchange that is linked again
 	if err == nil && k.before(last) && (n == 0 || last.N < n) && !slices.Contains(k.aside, last.ID) {
 		return last.Link.Step, nil
 	}

@@ -10,9 +10,9 @@ import (
 // farthest bounds how many answers back the call of a result is looked for.
 const farthest = 64
 
-// callers are the recorded answers of a conversation, latest first, read as
-// far up as is needed: most results answer the step just before. Each call is
-// given out once.
+// callers are the recorded answers of a conversation, latest first. They are read
+// as far back as needed: most results answer the step before. Each call is returned
+// once.
 type callers struct {
 	ctx  context.Context
 	tx   transcript.Tx
@@ -29,7 +29,7 @@ type caller struct {
 	ids      map[string][]int
 }
 
-// byKey gives the latest call with that key that was not given out yet; nil if
+// byKey returns the latest call with that key that was not returned yet; nil if
 // there is none.
 func (c *callers) byKey(key transcript.Key) (*transcript.CallRow, *transcript.Exchange, error) {
 	return c.take(func(at *caller) []int { return at.keys[key] })
@@ -40,7 +40,7 @@ func (c *callers) byID(id string) (*transcript.CallRow, *transcript.Exchange, er
 	return c.take(func(at *caller) []int { return at.ids[id] })
 }
 
-// byKeyWithoutID gives the latest call that is the same but for its id.
+// byKeyWithoutID returns the latest call that is the same except for its id.
 func (c *callers) byKeyWithoutID(it *transcript.Item) (*transcript.CallRow, *transcript.Exchange, error) {
 	return c.take(func(at *caller) []int {
 		var fits []int
@@ -73,7 +73,7 @@ func (c *callers) take(fitting func(*caller) []int) (*transcript.CallRow, *trans
 	return nil, nil, nil
 }
 
-// read reads the calls of the next answer up, if there is one.
+// read reads the calls of the answer before, if there is one.
 func (c *callers) read() (more bool, err error) {
 	e := c.from
 	if n := len(c.line); n > 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// changes tells what is otherwise than in the exchange before, and how much went
-// on from there.
+// changes sets how the exchange differs from the one before, and how much of the
+// history goes on.
 func (k *linker) changes(parent *transcript.Exchange) error {
 	l := &k.d.Exchange.Link
 	if parent == nil || l.By == transcript.ByRetrieve || l.By == transcript.ByAttempt {
@@ -57,7 +57,7 @@ func (k *linker) differences(parent *transcript.Exchange) transcript.Change {
 	return c
 }
 
-// count says how much of the input the history before held and how much is new.
+// count counts how much of the input the history before held and how much is new.
 func (k *linker) count(c *transcript.Change, parent *transcript.Exchange) {
 	l := &k.d.Exchange.Link
 	for i, where := range k.d.Where {
@@ -81,8 +81,8 @@ func (k *linker) count(c *transcript.Change, parent *transcript.Exchange) {
 	}
 }
 
-// countDropped reads the history before and says how much of it is gone. That
-// happens once in a compaction.
+// countDropped reads the history before and counts how much of it is gone. That is
+// needed once, for a compaction.
 func (k *linker) countDropped(c *transcript.Change, parent *transcript.Exchange) error {
 	if k.d.Turn.Replaces {
 		c.Dropped = dropped(k.d.Turn.Input, k.d.Turn.Output)
@@ -99,7 +99,7 @@ func (k *linker) countDropped(c *transcript.Change, parent *transcript.Exchange)
 	return nil
 }
 
-// dropped counts the items of a history that another one does not hold.
+// dropped counts the items of a history that another one does not contain.
 func dropped(before, now []transcript.Item) transcript.Amount {
 	kept := map[transcript.Key]int{}
 	for _, key := range transcript.Keys(now) {

@@ -6,10 +6,10 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// choose takes one of several exchanges, newest first, that fit as well: of the
-// same label if the exchange has one, of the agent that the client names, rather
-// no replay, rather one that nothing continues yet, rather the latest. of says
-// how many there were to choose from.
+// choose returns one of several exchanges, newest first, that fit equally well: of
+// the same label if the exchange has one, of the agent that the client names,
+// preferably no replay, preferably one that nothing continues yet, preferably the
+// latest. of is how many there were to choose from.
 func (k *linker) choose(found []*transcript.Exchange) (best *transcript.Exchange, of int, err error) {
 	var fits []*transcript.Exchange
 	for _, e := range found {
@@ -40,7 +40,7 @@ func (k *linker) choose(found []*transcript.Exchange) (best *transcript.Exchange
 	return best, len(fits), nil
 }
 
-// before tells whether an exchange began before this one: whichever came first,
+// before reports whether an exchange began before this one: whatever came first,
 // nothing continues what began later.
 func (k *linker) before(e *transcript.Exchange) bool {
 	return e.ID != k.d.Exchange.ID && !e.BeganAfter(k.d.Exchange)

@@ -11,11 +11,11 @@ import (
 // nearest bounds how many prefixes of a history are looked up one by one.
 const nearest = 32
 
-// byHistory finds the longest prefix of the input that is some exchange's
-// history with its output. The nearest prefixes are all looked up. Of a history
-// that goes on for longer without being recorded it is taken that what is
-// recorded is its beginning, and the end of that is searched for: a request
-// that has nothing to do with anything costs few lookups, however long it is.
+// byHistory finds the longest prefix of the input that is an exchange's history
+// with its output. The nearest prefixes are all looked up. Of a history with a
+// longer part that was not recorded, it assumes that the recorded part is the
+// beginning, and searches for the end of that. So an unrelated request costs few
+// lookups, however long it is.
 func (k *linker) byHistory() (*transcript.Exchange, error) {
 	tried := 0
 	for end := range answerEndsBack(k.d) {
@@ -47,8 +47,9 @@ func (k *linker) byHistory() (*transcript.Exchange, error) {
 	return longest, nil
 }
 
-// answerEndsBack gives the lengths of the prefixes that can end with an answer,
-// the longest first: what a user says, or the result of a client's tool, ends none.
+// answerEndsBack yields the lengths of the prefixes that can end with an answer,
+// the longest first: an answer does not end with what a user says or the result of
+// a client's tool.
 func answerEndsBack(d *Subject) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i, where := range slices.Backward(d.Where) {
@@ -60,7 +61,7 @@ func answerEndsBack(d *Subject) iter.Seq[int] {
 	}
 }
 
-// lastAnswerEnd is the longest of them, 0 if there is none.
+// lastAnswerEnd returns the longest of them, 0 if there is none.
 func lastAnswerEnd(d *Subject) int {
 	for end := range answerEndsBack(d) {
 		return end
@@ -68,8 +69,8 @@ func lastAnswerEnd(d *Subject) int {
 	return 0
 }
 
-// atNode links to the exchange whose history and output are the first n items,
-// if there is one.
+// atNode links to the exchange whose history and output are the first n items, if
+// there is one.
 func (k *linker) atNode(n int) (*transcript.Exchange, error) {
 	found, err := k.tx.ByOutNode(k.nodes[n-1], candidates)
 	if err != nil {
@@ -94,12 +95,12 @@ func (k *linker) take(found []*transcript.Exchange, n int, by, what string) (*tr
 	return parent, nil
 }
 
-// beyond bounds how many answers behind the history that fits are looked for
-// otherwise.
+// beyond bounds how many answers after the history that fits are looked up by other
+// evidence.
 const beyond = 4
 
-// endsBeyond gives the last ends of answers that are beyond the history that
-// fits, longest first.
+// endsBeyond returns the last ends of answers after the history that fits, longest
+// first.
 func (k *linker) endsBeyond() []int {
 	l := &k.d.Exchange.Link
 	if l.ServerHeld() || l.By == transcript.ByRetrieve {
@@ -115,8 +116,8 @@ func (k *linker) endsBeyond() []int {
 	return ends
 }
 
-// byOtherChoice looks for an answer of which another choice than the first was
-// taken.
+// byOtherChoice looks for an answer of which the client took another choice than
+// the first.
 func (k *linker) byOtherChoice(parent *transcript.Exchange) (*transcript.Exchange, error) {
 	for _, n := range k.endsBeyond() {
 		found, err := k.byChoice(n)
@@ -127,8 +128,8 @@ func (k *linker) byOtherChoice(parent *transcript.Exchange) (*transcript.Exchang
 	return parent, nil
 }
 
-// byKeysWithoutIDs looks for an answer whose call ids were written anew. It comes after a
-// call that comes back as it was: without ids, strangers' histories are alike.
+// byKeysWithoutIDs looks for an answer whose call ids were replaced. It comes after
+// repeated calls: without ids, unrelated histories are alike.
 func (k *linker) byKeysWithoutIDs(parent *transcript.Exchange) (*transcript.Exchange, error) {
 	ends := k.endsBeyond()
 	if len(ends) == 0 {
@@ -148,7 +149,7 @@ func (k *linker) byKeysWithoutIDs(parent *transcript.Exchange) (*transcript.Exch
 	return parent, nil
 }
 
-// near keeps exchanges of the run of what fits already.
+// near keeps exchanges of the run of the history that fits.
 func (k *linker) near(list []*transcript.Exchange, parent *transcript.Exchange) []*transcript.Exchange {
 	if parent == nil {
 		return list

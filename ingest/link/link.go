@@ -7,7 +7,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// candidates bounds how many exchanges with the same history are looked at.
+// candidates bounds how many exchanges with the same history are considered.
 const candidates = 32
 
 // TurnReader returns the turn of a stored exchange, nil if its bodies cannot be read.
@@ -19,25 +19,24 @@ type linker struct {
 	tx     transcript.Tx
 	d      *Subject
 	turn   TurnReader
-	id     transcript.Identity  // what the client says of itself
-	run    string               // of the label that the exchange came with, or that a user named; "" for none
+	id     transcript.Identity  // what the client says about itself
+	run    string               // of the exchange's label, or named by a user; "" for none
 	stated *transcript.Exchange // what a user said that it continues, or the take that sent it
 	alone  bool                 // a user said that it continues nothing, or the take did
 	sentBy *transcript.TakePlace
 	origin *transcript.Exchange // what that take replays
 	nodes  []transcript.Node    // of the input's own items
 	aside  []string             // exchanges that turned out to be side calls
-	call   *transcript.Place    // the call that started the agent, once it is found
+	call   *transcript.Place    // the call that started the agent, if found
 	about  string               // the run that an id in the request belongs to, "" for none
 
-	asked             bool // for the run that the client's names mean: namedRun, by namedBy
+	asked             bool // whether namedRun and namedBy are set
 	namedRun, namedBy string
 }
 
-// Find finds the exchange that this one goes on from and sets its place in the
-// history, its run, its agent and its step. Strongest evidence first: what a
-// user said, what the provider holds, the longest history that this input begins
-// with, a call that it repeats, a text that it was handed.
+// Find finds the exchange that this one continues and sets its place in the
+// history, its run, its agent and its step. It returns nil if the exchange
+// continues none.
 func Find(ctx context.Context, tx transcript.Tx, d *Subject, turn TurnReader) (*transcript.Exchange, error) {
 	k := &linker{ctx: ctx, tx: tx, d: d, turn: turn, id: transcript.Identify(d.Header)}
 	l := &d.Exchange.Link
@@ -71,7 +70,7 @@ func Find(ctx context.Context, tx transcript.Tx, d *Subject, turn TurnReader) (*
 	return parent, k.changes(parent)
 }
 
-// override asks what a user said of the exchange.
+// override applies what a user said about the exchange.
 func (k *linker) override() error {
 	o, err := k.tx.Override(k.d.Exchange.ID)
 	if errors.Is(err, transcript.ErrNotFound) {
@@ -121,8 +120,8 @@ func (k *linker) parent() (*transcript.Exchange, error) {
 	return k.stated, nil
 }
 
-// sharedWith is how many items of the input are an exchange's history, as far as
-// that can be said without reading it.
+// sharedWith returns how many items of the input belong to an exchange's history,
+// as far as that is known without reading it.
 func (k *linker) sharedWith(e *transcript.Exchange) int {
 	for _, l := range []struct {
 		length int
@@ -135,7 +134,7 @@ func (k *linker) sharedWith(e *transcript.Exchange) int {
 	return 0
 }
 
-// infer looks for a parent by the traffic alone, in the order of the evidence.
+// infer finds a parent by the traffic alone, in the order of the evidence.
 func (k *linker) infer() (*transcript.Exchange, error) {
 	for _, look := range []func() (*transcript.Exchange, error){k.byRetrieval, k.byResponseID, k.byConversation, k.byReference} {
 		if parent, err := look(); err != nil || parent != nil {
@@ -157,9 +156,9 @@ func (k *linker) infer() (*transcript.Exchange, error) {
 	return parent, nil
 }
 
-// Place sets the nodes before and after the output. There is always one after
-// it, so that an answer without visible output still has a place of its own. An
-// output that replaces the history is a history of its own.
+// Place sets the nodes before and after the output. There is always one after it,
+// so that an answer without visible output has a place of its own. An output that
+// replaces the history is a history of its own.
 func Place(d *Subject, from transcript.Node, base int, nodes []transcript.Node) {
 	l := &d.Exchange.Link
 	l.InNode = from
@@ -180,8 +179,8 @@ func Place(d *Subject, from transcript.Node, base int, nodes []transcript.Node) 
 	}
 }
 
-// setNodeWithoutIDs sets the node without call ids. It goes on from the parent's where the
-// history does.
+// setNodeWithoutIDs sets the node without call ids. It continues the parent's where
+// the history does.
 func (k *linker) setNodeWithoutIDs(parent *transcript.Exchange) {
 	l := &k.d.Exchange.Link
 	from, skip := transcript.Node{}, 0

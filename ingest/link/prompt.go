@@ -9,14 +9,14 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Bounds on the texts by which an agent is found that a call started.
+// Bounds on the texts by which the agent that a call started is found.
 const (
 	shortestPrompt = 8
 	longestPrompt  = 1 << 20
 	mostPrompts    = 8
 )
 
-// promptKey is the hash of a text that was passed on.
+// promptKey is the hash of a text in a call.
 func promptKey(text string) (transcript.Key, bool) {
 	text = strings.TrimSpace(text)
 	if len(text) < shortestPrompt || len(text) > longestPrompt {
@@ -25,8 +25,8 @@ func promptKey(text string) (transcript.Key, bool) {
 	return HintOf("prompt", text), true
 }
 
-// prompter finds the answer of which a call passed this agent's first message
-// on. Without a word of the client the call must be open still.
+// prompter finds the answer with a call whose prompt is this agent's first message.
+// Unless the client says so too, the call must still be open.
 func (k *linker) prompter(parent *transcript.Exchange) (*transcript.Exchange, error) {
 	if k.d.Exchange.Dialect == transcript.Unknown {
 		return nil, nil
@@ -58,7 +58,7 @@ func (k *linker) prompter(parent *transcript.Exchange) (*transcript.Exchange, er
 	return nil, nil
 }
 
-// inherits tells whether the history of the exchange is that of the agent which
+// inherits reports whether the history of the exchange is that of the agent that
 // started its own.
 func (k *linker) inherits(parent *transcript.Exchange) (bool, error) {
 	if !k.id.IsSub() {
@@ -68,8 +68,8 @@ func (k *linker) inherits(parent *transcript.Exchange) (bool, error) {
 	return !same, err
 }
 
-// called tells whether a call can have started this agent: it is of the same
-// run if that is known, and else still open.
+// called reports whether a call can have started this agent: it is of the same run
+// if that is known, or else still open.
 func (k *linker) called(caller *transcript.Exchange, at string) (bool, error) {
 	if !k.mayStart(caller) {
 		return false, nil
@@ -96,9 +96,9 @@ func (k *linker) called(caller *transcript.Exchange, at string) (bool, error) {
 	return !answered, err
 }
 
-// mayStart tells whether an exchange began before this one, or came before it where
-// that is not known. Agents pass on what they were told, word for word: by its text
-// alone their own call might have started them.
+// mayStart reports whether an exchange began before this one, or came before it if
+// that is unknown. Agents pass on literally what they were told: by its text alone
+// their own call might have started them.
 func (k *linker) mayStart(caller *transcript.Exchange) bool {
 	e := k.d.Exchange
 	if a, b := caller.StartedAt, e.StartedAt; !a.IsZero() && !b.IsZero() && !a.Equal(b) {
@@ -107,7 +107,7 @@ func (k *linker) mayStart(caller *transcript.Exchange) bool {
 	return caller.ID != e.ID && (e.N == 0 || caller.N < e.N)
 }
 
-// answered tells whether a call had a result before this exchange came.
+// answered reports whether a call had a result before this exchange came.
 func (k *linker) answered(call *transcript.CallRow) (bool, error) {
 	for _, r := range call.Results {
 		e, err := k.tx.Exchange(k.ctx, r.Exchange)
@@ -124,7 +124,8 @@ func (k *linker) answered(call *transcript.CallRow) (bool, error) {
 	return false, nil
 }
 
-// ownRun is the run that the client's names mean, whoever came first; "" for none.
+// ownRun returns the run that the client's names mean, whatever came first; "" if
+// there is none.
 func (k *linker) ownRun() (string, error) {
 	for _, name := range k.names() {
 		run, err := k.tx.RunByKey(name)
@@ -138,8 +139,8 @@ func (k *linker) ownRun() (string, error) {
 	return "", nil
 }
 
-// firstTexts are the texts of the user's messages before anything was answered; of
-// an agent that may have inherited a history, those behind its last answer.
+// firstTexts returns the texts of the user's messages before the first answer; of
+// an agent that may have inherited a history, those after its last answer.
 func (k *linker) firstTexts() []transcript.Key {
 	var keys []transcript.Key
 	input := k.d.Turn.Input
@@ -162,7 +163,7 @@ func (k *linker) firstTexts() []transcript.Key {
 	return keys
 }
 
-// behindAnswers is where the part of a history begins that nothing was answered to.
+// behindAnswers returns where the part of a history begins that has no answers.
 func behindAnswers(input []transcript.Item) int {
 	n := len(input)
 	for n > 0 && !answers(&input[n-1]) {
@@ -171,16 +172,17 @@ func behindAnswers(input []transcript.Item) int {
 	return n
 }
 
-// answers tells whether an item is, or follows, what a model said.
+// answers reports whether an item is, or follows, model output.
 func answers(it *transcript.Item) bool {
 	return it.Kind == transcript.ToolCall || it.Kind == transcript.ToolResult || it.Role == "assistant"
 }
 
-// taskArgument is by what a call names the task of the agent that it starts.
+// taskArgument is the argument in which a call names the task of the agent that it
+// starts.
 const taskArgument = "task_name"
 
-// taskKey is the hash of the name that a task was given by who sent it: Codex passes
-// it on encrypted, in an item that says only from which agent to which it goes.
+// taskKey is the hash of a task's name. Codex passes the prompt on encrypted, in an
+// item that only says from which agent to which it goes.
 func taskKey(item json.RawMessage) (transcript.Key, bool) {
 	var m struct{ Type, Author, Recipient string }
 	if json.Unmarshal(item, &m) != nil || m.Type != "agent_message" {

@@ -35,8 +35,8 @@ func PutCalls(ctx context.Context, tx transcript.Tx, d *Subject, parent *transcr
 	return r.put()
 }
 
-// putPrompts notes the texts that a call passes on: they may come back as the
-// first message of an agent that it starts.
+// putPrompts stores hints for the texts in a call: they may come back as the first
+// message of an agent that it starts.
 func putPrompts(tx transcript.Tx, d *Subject, it *transcript.Item) error {
 	var arguments map[string]json.RawMessage
 	if json.Unmarshal(it.Arguments, &arguments) != nil {
@@ -64,17 +64,17 @@ func putPrompts(tx transcript.Tx, d *Subject, it *transcript.Item) error {
 	return nil
 }
 
-// results joins the results that are new in a request to the recorded answers
-// that asked for them.
+// results joins the new results in a request to the recorded answers with their
+// calls.
 type results struct {
 	d       *Subject
 	tx      transcript.Tx
 	callers callers
 }
 
-// put goes through the calls from the last to the first, as the answers are
-// searched from the latest. A call without a result takes its answer's row too,
-// so that of equal calls each finds its own.
+// put matches the calls from the last to the first, as the answers are searched
+// from the latest. A call without a result uses its answer's row too, so that of
+// equal calls each finds its own.
 func (r *results) put() error {
 	items := r.d.Turn.Input
 	answers, orphans, first := r.answers()
@@ -95,7 +95,7 @@ func (r *results) put() error {
 			}
 		}
 	}
-	for i := len(orphans) - 1; i >= 0; i-- { // their calls are in a history that the provider holds
+	for i := len(orphans) - 1; i >= 0; i-- { // their calls are in server-held history
 		row, asked, err := r.callers.byID(items[orphans[i]].CallID)
 		if err != nil {
 			return err
@@ -110,15 +110,15 @@ func (r *results) put() error {
 	return nil
 }
 
-// idsMayDiffer tells whether the evidence of a link says that call ids were
-// written anew, or says nothing of them.
+// idsMayDiffer reports whether the evidence of a link says that call ids were
+// replaced, or says nothing about them.
 func idsMayDiffer(by string) bool {
 	return by == transcript.ByKeysWithoutIDs || by == transcript.ByText
 }
 
-// answers gives the new results by the call that they answer, those without a
-// call in the request, and the first call that has a new result. A second
-// result for the same call is left to whoever reads the request.
+// answers returns the new results by the call that they answer, those without a
+// call in the request, and the first call with a new result. Further results of the
+// same call are left out.
 func (r *results) answers() (answers map[int]int, orphans []int, first int) {
 	answers, first = map[int]int{}, len(r.d.Turn.Input)
 	results := NewResults(r.d)
@@ -143,8 +143,8 @@ func (r *results) answers() (answers map[int]int, orphans []int, first int) {
 }
 
 // matches pairs the items of the request. A result belongs to the nearest round
-// before it that fits, so that the last rounds tell of results that find their
-// call there what the whole history would. first is the first that is fresh.
+// before it that fits, so for results whose call is in the last rounds these
+// suffice. first is the first new result.
 func (r *results) matches(first int, fresh map[int]bool) []transcript.Match {
 	items := r.d.Turn.Input
 	start := lastRounds(items, first)
@@ -168,8 +168,8 @@ func (r *results) matches(first int, fresh map[int]bool) []transcript.Match {
 	return matches
 }
 
-// lastRounds gives where the round begins that has the last call before a
-// result: behind an item that is of no answer.
+// lastRounds returns where the round of the last call before a result begins: after
+// an item that is not of an answer.
 func lastRounds(items []transcript.Item, result int) int {
 	i := result - 1
 	for i >= 0 && items[i].Kind != transcript.ToolCall {
@@ -203,7 +203,7 @@ func (r *results) store(it *transcript.Item, row *transcript.CallRow, asked *tra
 	return r.tx.PutResult(row.Exchange, row.At, result)
 }
 
-// NewResults gives the tool results that the history before did not hold.
+// NewResults returns the tool results that the history before did not contain.
 func NewResults(d *Subject) []int {
 	var found []int
 	for i, where := range slices.Backward(d.Where) {

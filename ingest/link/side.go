@@ -8,9 +8,9 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// beside tells a side call of a session: a first request without tools beside
-// first requests that have them, such as the making of a title. Which came
-// first does not matter: when the one with tools comes, the others step aside.
+// beside reports whether this is a side call of a session: a first request without
+// tools, where others have tools, such as the making of a title. It does not matter
+// which came first: when the one with tools comes, the others become side calls.
 func (k *linker) beside() (bool, error) {
 	e := k.d.Exchange
 	if k.id == (transcript.Identity{}) || k.id.IsSub() {
@@ -49,7 +49,7 @@ func (k *linker) beside() (bool, error) {
 	return false, nil
 }
 
-// isSub tells whether another agent's call started that of an exchange.
+// isSub reports whether another agent's call started the agent of an exchange.
 func (k *linker) isSub(e *transcript.Exchange) (bool, error) {
 	a, err := k.tx.Agent(k.ctx, e.Link.Agent)
 	if errors.Is(err, transcript.ErrNotFound) {
@@ -58,7 +58,7 @@ func (k *linker) isSub(e *transcript.Exchange) (bool, error) {
 	return err == nil && !a.Main, err
 }
 
-// mostFirsts bounds how many first requests of a run are looked at.
+// mostFirsts bounds how many first requests of a run are considered.
 const mostFirsts = 64
 
 const (
@@ -67,9 +67,9 @@ const (
 	headerName = "User-Agent"
 )
 
-// runAtTheTime gives the run of a side call that nothing else tells of (a model
-// list, an embedding, a token count): the only one that the same client had under
-// way within a minute. "" if there is none, or several.
+// runAtTheTime returns the run of a side call without other evidence (a model list,
+// an embedding, a token count): the only one that the same client had under way
+// within a minute. "" if there is none, or several.
 func (k *linker) runAtTheTime() (string, error) {
 	e := k.d.Exchange
 	if e.Dialect != transcript.Unknown || agentOf(e) == "" {
@@ -104,7 +104,7 @@ func ended(e *transcript.Exchange) time.Time {
 	return e.EndedAt
 }
 
-// agentOf is the user agent of a request.
+// agentOf returns the user agent of a request.
 func agentOf(e *transcript.Exchange) string {
 	for name, values := range e.Request.Headers {
 		if strings.EqualFold(name, headerName) {

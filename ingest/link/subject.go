@@ -2,7 +2,7 @@ package link
 
 import "github.com/retake-debugger/retake/transcript"
 
-// Subject is an exchange that is to be linked, with what it means.
+// Subject is an exchange to be linked, with what it means.
 type Subject struct {
 	Exchange *transcript.Exchange
 	Turn     *transcript.Turn
@@ -19,7 +19,7 @@ type Subject struct {
 	out        *outputKeys       // see output
 }
 
-// key is the key of an input item.
+// key returns the key of an input item.
 func (d *Subject) key(i int) transcript.Key {
 	if n := d.Where[i]; n >= 0 {
 		return d.Keys[n]
@@ -27,7 +27,7 @@ func (d *Subject) key(i int) transcript.Key {
 	return transcript.KeyOf(&d.Turn.Input[i])
 }
 
-// ChainIndex numbers the items that are in the chain; -1 for the others.
+// ChainIndex returns for each item its number in the chain, -1 if it is not in it.
 func ChainIndex(items []transcript.Item) []int {
 	where := make([]int, len(items))
 	n := 0

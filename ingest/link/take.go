@@ -7,9 +7,9 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// taken asks whether a take sent the exchange. A take knows where it left the
-// original, whatever its edits made of the history. One whose origin was removed,
-// or that replays what is in no run, is linked like any other exchange.
+// taken looks for a take that sent the exchange. A take knows where it left the
+// original, whatever its edits made of the history. If its origin was removed or is
+// in no run, the exchange is linked like any other.
 func (k *linker) taken() error {
 	at, err := k.tx.TakePlace(k.d.Exchange.ID)
 	if errors.Is(err, transcript.ErrNotFound) {
@@ -34,7 +34,7 @@ func (k *linker) taken() error {
 	return nil
 }
 
-// ifStored gives an exchange, nil if it is not there.
+// ifStored returns an exchange, nil if it is not stored.
 func (k *linker) ifStored(id string) (*transcript.Exchange, error) {
 	if id == "" {
 		return nil, nil
@@ -46,7 +46,7 @@ func (k *linker) ifStored(id string) (*transcript.Exchange, error) {
 	return e, err
 }
 
-// word names what told where the exchange belongs.
+// word returns the evidence of a user or a take.
 func (k *linker) word() (by, evidence string) {
 	switch {
 	case k.sentBy != nil && k.sentBy.Step == 0:
@@ -60,7 +60,7 @@ func (k *linker) word() (by, evidence string) {
 }
 
 // joinTake puts a step of a take into the run and the agent of what it replays,
-// behind what it goes on from.
+// after the step that it continues.
 func (k *linker) joinTake(parent *transcript.Exchange) {
 	l, o := &k.d.Exchange.Link, &k.origin.Link
 	l.Run = o.Run

@@ -6,23 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/retake-debugger/retake/transcript"
 )
-
-// derivedColumns are the columns of exchange that PutDerived writes anew.
-const derivedColumns = `outcome, error_type, error_code, error_message, request_problem, response_problem, first_token, events,
-	model, stream, complete, response_id, finish_reason,
-	input_total, input_uncached, cache_read, cache_write, cache_write_1h, output, reasoning, total, usage_complete,
-	preview, calls, results, warnings, run, parent, link_by, evidence, shared, in_len, out_len, in_node, out_node, seen,
-	tools, agent, step, attempt, side, loose_node, settings, change, as_of`
-
-func columnNames(list string) []string {
-	return strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(", \n\t", r) })
-}
-
-var updateDerived = "UPDATE exchange SET " + strings.Join(columnNames(derivedColumns), " = ?, ") + " = ? WHERE n = ?"
 
 // PutDerived stores anew what was derived of a stored exchange.
 func (t *tx) PutDerived(e *transcript.Exchange, calls, brought []transcript.CallRow) error {
@@ -52,14 +38,10 @@ func (t *tx) updateDerived(n int64, e *transcript.Exchange) error {
 	if err != nil {
 		return err
 	}
-	row, err := packExchange(e, model, nil, nil)
+	row := exchangeRow{Exchange: e, model: model}
+	values, err := row.pack(derivedColumns)
 	if err != nil {
 		return err
-	}
-	all := columnNames(exchangeColumns)
-	var values []any
-	for _, name := range columnNames(derivedColumns) {
-		values = append(values, row[slices.Index(all, name)])
 	}
 	t.w.last.drop(n)
 	_, err = t.st.exec(updateDerived, append(values, n)...)

@@ -2,19 +2,9 @@ package store
 
 import (
 	"encoding/binary"
-	"encoding/json"
 
 	"github.com/retake-debugger/retake/transcript"
 )
-
-// packChange gives NULL where nothing was changed.
-func packChange(c *transcript.Change) (any, error) {
-	if *c == (transcript.Change{}) {
-		return nil, nil
-	}
-	b, err := json.Marshal(c)
-	return string(b), err
-}
 
 // packSettings gives two numbers of 8 bytes and the sketch, NULL for none.
 func packSettings(s *transcript.Settings) any {

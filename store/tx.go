@@ -73,11 +73,12 @@ func (t *tx) PutExchange(e *transcript.Exchange) error {
 		return err
 	}
 	e.N = t.w.state.next(&t.w.state.exchange)
-	row, err := packExchange(e, model, request, response)
+	row := exchangeRow{Exchange: e, model: model, request: request, response: response}
+	values, err := row.pack(exchangeColumns)
 	if err != nil {
 		return err
 	}
-	if err := t.st.run(insertExchange, row...); err != nil {
+	if err := t.st.run(insertExchange, values...); err != nil {
 		return fmt.Errorf("store exchange: %w", err)
 	}
 	if t.stored == nil {

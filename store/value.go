@@ -79,7 +79,7 @@ func unhex(s string) []byte {
 	return b
 }
 
-func packNode(n transcript.Node) any {
+func packNode(n *transcript.Node) any {
 	if n.IsZero() {
 		return nil
 	}

@@ -98,82 +98,82 @@ CREATE TABLE header_set (
   data       TEXT    NOT NULL
 ) STRICT;
 
--- First what the wire showed, then what was derived from it, last what only the
--- page of one exchange needs.
+-- First what was recorded, then what was derived from it, last what only the page of
+-- one exchange needs.
 CREATE TABLE exchange (
-  n                  INTEGER PRIMARY KEY,
-  id                 ANY     NOT NULL,
-  started            INTEGER,          -- NULL: an import does not know
-  ended              INTEGER,
-  upstream           TEXT    NOT NULL,
-  method             TEXT    NOT NULL,
-  url                TEXT    NOT NULL,
-  status             INTEGER NOT NULL,
-  outcome            TEXT    NOT NULL,
-  lossy              INTEGER NOT NULL,
-  error_type         TEXT,
-  error_code         TEXT,
-  error_message      TEXT,
-  request_headers    BLOB,
-  request_bytes      INTEGER NOT NULL,
-  request_sha256     ANY,
-  request_encoding   TEXT    NOT NULL,
-  request_problem    TEXT    NOT NULL,
-  request_body       INTEGER NOT NULL,
-  response_headers   BLOB,
-  response_bytes     INTEGER NOT NULL,
-  response_sha256    ANY,
-  response_encoding  TEXT    NOT NULL,
-  response_problem   TEXT    NOT NULL,
-  response_body      INTEGER NOT NULL,
-  first_byte         INTEGER NOT NULL,
-  first_token        INTEGER NOT NULL,
-  duration           INTEGER NOT NULL,
-  events             INTEGER NOT NULL,
+  n                INTEGER PRIMARY KEY,
+  id               ANY     NOT NULL,
+  started          INTEGER,          -- NULL: an import does not know
+  ended            INTEGER,
+  upstream         TEXT    NOT NULL,
+  method           TEXT    NOT NULL,
+  url              TEXT    NOT NULL,
+  status           INTEGER NOT NULL,
+  lossy            INTEGER NOT NULL,
+  request_headers  BLOB,
+  request_bytes    INTEGER NOT NULL,
+  request_sha256   ANY,
+  request_encoding TEXT    NOT NULL,
+  request_body     INTEGER NOT NULL,
+  request_omitted  TEXT    NOT NULL, -- what the user chose to leave out of the stored body
+  response_headers BLOB,
+  response_bytes   INTEGER NOT NULL,
+  response_sha256  ANY,
+  response_encoding TEXT   NOT NULL,
+  response_body    INTEGER NOT NULL,
+  response_omitted TEXT    NOT NULL,
+  first_byte       INTEGER NOT NULL,
+  duration         INTEGER NOT NULL,
+  imported         TEXT    NOT NULL, -- exact, rebuilt or view only; '' if it was recorded
+  labelled         INTEGER NOT NULL, -- it came with the label of its run itself
 
-  model              INTEGER NOT NULL, -- model.id: dialect, model asked for, model that answered
-  stream             INTEGER NOT NULL,
-  complete           INTEGER NOT NULL,
-  response_id        TEXT,
-  finish_reason      TEXT    NOT NULL,
-  input_total        INTEGER,          -- NULL: no usage was reported
-  input_uncached     INTEGER,
-  cache_read         INTEGER,
-  cache_write        INTEGER,
-  output             INTEGER,
-  reasoning          INTEGER,
-  total              INTEGER,
-  usage_complete     INTEGER,
-  preview            TEXT    NOT NULL,
-  calls              INTEGER NOT NULL,
-  results            INTEGER NOT NULL,
-  warnings           TEXT,             -- JSON array
-  run                ANY,
-  parent             ANY,
-  link_by            TEXT    NOT NULL,
-  evidence           TEXT    NOT NULL,
-  shared             INTEGER NOT NULL,
-  in_len             INTEGER NOT NULL,
-  out_len            INTEGER NOT NULL,
-  in_node            BLOB,
-  out_node           BLOB,
+  model            INTEGER NOT NULL, -- model.id: dialect, model asked for, model that answered
+  outcome          TEXT    NOT NULL,
+  error_type       TEXT,             -- NULL: no error
+  error_code       TEXT,
+  error_message    TEXT,
+  seen             TEXT,             -- JSON: how the transport saw the end; NULL where outcome and error say it
+  request_problem  TEXT    NOT NULL,
+  response_problem TEXT    NOT NULL,
+  first_token      INTEGER NOT NULL,
+  events           INTEGER NOT NULL,
+  stream           INTEGER NOT NULL,
+  complete         INTEGER NOT NULL,
+  response_id      TEXT,
+  finish_reason    TEXT    NOT NULL,
+  input_total      INTEGER,          -- NULL: no usage was reported
+  input_uncached   INTEGER,
+  cache_read       INTEGER,
+  cache_write      INTEGER,
+  cache_write_1h   INTEGER,          -- the part of cache_write that is kept for an hour; NULL: not known
+  output           INTEGER,
+  reasoning        INTEGER,
+  total            INTEGER,
+  usage_complete   INTEGER,
+  preview          TEXT    NOT NULL,
+  calls            INTEGER NOT NULL,
+  results          INTEGER NOT NULL,
+  tools            INTEGER NOT NULL,
+  warnings         TEXT,             -- JSON array
+  run              ANY,
+  parent           ANY,
+  agent            ANY,
+  step             INTEGER NOT NULL,
+  attempt          INTEGER NOT NULL,
+  side             INTEGER NOT NULL,
+  link_by          TEXT    NOT NULL,
+  evidence         TEXT    NOT NULL,
+  shared           INTEGER NOT NULL,
+  in_len           INTEGER NOT NULL,
+  out_len          INTEGER NOT NULL,
+  in_node          BLOB,
+  out_node         BLOB,
+  loose_node       BLOB,             -- the history after the output, without call ids
+  settings         BLOB,
+  change           TEXT,             -- JSON: what differs from the exchange before
+  as_of            INTEGER NOT NULL, -- the last exchange that was known when the link was made; 0: the one before itself
 
-  chunks             BLOB,
-  labelled           INTEGER NOT NULL DEFAULT 0, -- it came with the label of its run itself
-  seen               TEXT,             -- JSON: how the transport saw the end; NULL where outcome and error say it
-  tools              INTEGER NOT NULL DEFAULT 0,
-  agent              ANY,
-  step               INTEGER NOT NULL DEFAULT 0,
-  attempt            INTEGER NOT NULL DEFAULT 0,
-  side               INTEGER NOT NULL DEFAULT 0,
-  request_omitted    TEXT    NOT NULL DEFAULT '', -- what the user chose to leave out of the stored body
-  response_omitted   TEXT    NOT NULL DEFAULT '',
-  loose_node         BLOB,             -- the history after the output, without call ids
-  settings           BLOB,
-  change             TEXT,             -- JSON: what differs from the exchange before
-  as_of              INTEGER NOT NULL DEFAULT 0, -- the link was made knowing all exchanges before this one; 0: before itself
-  imported           TEXT    NOT NULL DEFAULT '', -- exact, rebuilt or view only; '' if it was recorded
-  cache_write_1h     INTEGER           -- the part of cache_write that is kept for an hour; NULL: not known
+  chunks           BLOB
 ) STRICT;
 CREATE UNIQUE INDEX exchange_id ON exchange (id);
 CREATE INDEX exchange_model     ON exchange (model, started);

@@ -141,10 +141,10 @@ func ExampleMinimiser() {
 		panic(err)
 	}
 	minimiser := minimise.Minimiser{
-		Player:  &replay.Player{Store: db, Transport: recorder.NewTransport(nil, recorder.Options{Spool: spool}), WithID: recorder.WithID},
-		Request: req,
-		Look:    replay.LookForText(regexp.MustCompile("raining")),
-		Samples: 3,
+		Player:    &replay.Player{Store: db, Transport: recorder.NewTransport(nil, recorder.Options{Spool: spool}), WithID: recorder.WithID},
+		Request:   req,
+		Predicate: replay.TextMatches(regexp.MustCompile("raining")),
+		Samples:   3,
 	}
 	smallest, err := minimiser.Run(ctx)
 	if err != nil {

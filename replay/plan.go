@@ -41,7 +41,7 @@ type Plan struct {
 	Expect   Expect // what a comparison counts, or a minimisation keeps
 	Minimise bool   // the plan is for a minimisation: see replay/minimise
 
-	Tape *Tape // what the recording went on with, if it has been read
+	Rest *RecordedResults // what the recording went on with, if it has been read
 }
 
 // EditError says why a plan cannot have an edit.
@@ -86,7 +86,7 @@ func (e *NoOpenCallError) Error() string { return "no such open call" }
 // says what is wrong with them. Nothing is sent and nothing is written. A step found
 // among Steps is kept in Origin.
 func (p *Plan) Prepare(ctx context.Context, r transcript.Reader) (*Ready, error) {
-	y := &Ready{Plan: p, Mode: transcript.Continue, tape: p.Tape}
+	y := &Ready{Plan: p, Mode: transcript.Continue, rest: p.Rest}
 	if p.Once {
 		y.Mode = transcript.Once
 	}
@@ -160,9 +160,9 @@ func (p *Plan) step(ctx context.Context, r transcript.Reader) (*transcript.Excha
 // build makes the request with the edits that it takes.
 func (y *Ready) build(ctx context.Context, r transcript.Reader, o *original) error {
 	p := y.Plan
-	if y.tape == nil && (!p.Minimise || len(p.Edits) > 0) {
+	if y.rest == nil && (!p.Minimise || len(p.Edits) > 0) {
 		var err error
-		if y.tape, err = ReadTape(ctx, r, p.Origin); err != nil {
+		if y.rest, err = ReadRecorded(ctx, r, p.Origin); err != nil {
 			return err
 		}
 	}
@@ -232,7 +232,7 @@ func (y *Ready) complete(e *transcript.Edit, history []transcript.Item) (later b
 			fits[it.CallID] = false
 		}
 	}
-	for _, id := range y.tape.CallIDs() {
+	for _, id := range y.rest.CallIDs() {
 		if _, here := fits[id]; !here && kind == transcript.ToolResult && IsCallID(id, e.CallID) {
 			fits[id] = true
 		}
@@ -271,8 +271,8 @@ func (y *Ready) resume(ctx context.Context, r transcript.Reader) (err error) {
 	if y.Request, y.Resumed, err = Resume(ctx, r, p.Resume); err != nil {
 		return err
 	}
-	if y.tape == nil {
-		if y.tape, err = ReadTape(ctx, r, y.Request.Origin); err != nil {
+	if y.rest == nil {
+		if y.rest, err = ReadRecorded(ctx, r, y.Request.Origin); err != nil {
 			return err
 		}
 	}
@@ -298,7 +298,7 @@ func (y *Ready) SetResults(edits []transcript.Edit) error {
 			}
 		}
 		switch {
-		case slices.Contains(fits, e.CallID) || y.tape.Has(e.CallID):
+		case slices.Contains(fits, e.CallID) || y.rest.Has(e.CallID):
 		case len(fits) == 1:
 			e.CallID = fits[0]
 		case len(fits) > 1:

@@ -89,7 +89,7 @@ func TestPlan_DecodesABodyOnce(t *testing.T) {
 				if c.takes == 0 {
 					_, err = ready.Play(t.Context(), player, nil)
 				} else {
-					sampler := sample.Sampler{Player: player, Arms: ready.Arms, N: c.takes, Parallel: 2, Look: ready.Look, Group: "g"}
+					sampler := sample.Sampler{Player: player, Arms: ready.Arms, N: c.takes, Parallel: 2, Predicate: ready.Predicate, Group: "g"}
 					_, err = sampler.Run(t.Context())
 				}
 				if err != nil {

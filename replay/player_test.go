@@ -25,11 +25,11 @@ func (f toolFunc) Answer(_ context.Context, c *replay.Call) (*replay.Result, err
 // tapeOf gives the sources that a take of an exchange has by default.
 func tapeOf(t *testing.T, r transcript.Reader, e *transcript.Exchange, edits ...transcript.Edit) []replay.Source {
 	t.Helper()
-	tape, err := replay.ReadTape(context.Background(), r, e)
+	tape, err := replay.ReadRecorded(context.Background(), r, e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	edited, recorded := tape.Player(edits, nil)
+	edited, recorded := tape.Sources(edits, nil)
 	return []replay.Source{edited, recorded}
 }
 

@@ -209,7 +209,7 @@ func (s *server) planMinimise(ctx context.Context, p *minimisePage, e *transcrip
 	m.Plan(ready)
 	m.Parallel = takesAtOnce
 	req := ready.Request
-	v := &minimisePlan{Looks: m.Look.Name, Host: req.Host(), Bytes: len(req.Body), Most: m.Requests, Dropped: req.Dropped}
+	v := &minimisePlan{Looks: m.Predicate.Name, Host: req.Host(), Bytes: len(req.Body), Most: m.Requests, Dropped: req.Dropped}
 	if v.Estimate, err = m.Estimate(s.prices); err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func (s *server) beginMinimise(ctx context.Context, p *minimisePage) (string, er
 	}
 	search, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	m := p.search
-	run := &minimiseRun{ID: id, Origin: m.Request.Origin, Look: m.Look.Name, Most: m.Requests, of: s, cancel: cancel}
+	run := &minimiseRun{ID: id, Origin: m.Request.Origin, Look: m.Predicate.Name, Most: m.Requests, of: s, cancel: cancel}
 	m.Player, m.Group, m.Progress = s.replaying.Player(), id, run.tell
 	t.mu.Lock()
 	t.searches[id] = run

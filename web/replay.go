@@ -53,10 +53,10 @@ type replayPage struct {
 	Wrong     string
 	Plan      *replayPlan
 
-	tape    *replay.Tape
+	rest    *replay.RecordedResults
 	calls   map[string]*transcript.Item // of the request
 	earlier []transcript.Item           // results of the request that are not on the page
-	taped   []replay.Taped              // results that come later
+	taped   []replay.RecordedResult     // results that come later
 	marks   bool                        // the API has a mark for tools that failed
 }
 
@@ -83,7 +83,7 @@ func (s *server) replayForm(c *gin.Context) {
 	p, err := s.newReplayPage(c, e)
 	if err == nil && p.Form != "" {
 		if p.LaterOpen = c.Query("later") != ""; p.LaterOpen || !s.isLong(c.Request.Context(), e) {
-			err = p.readTape(c.Request.Context(), s.reader, e)
+			err = p.readRecorded(c.Request.Context(), s.reader, e)
 		} else {
 			p.LaterAt = "/x/" + strconv.FormatInt(e.N, 10) + "/replay?later=1#later"
 		}
@@ -161,7 +161,7 @@ func (s *server) replayPost(c *gin.Context) {
 		s.show(c, http.StatusForbidden, "replay-page", p)
 		return
 	}
-	if err := p.readTape(ctx, s.reader, e); err != nil {
+	if err := p.readRecorded(ctx, s.reader, e); err != nil {
 		s.failed(c, err)
 		return
 	}

@@ -73,7 +73,7 @@ const fromViewer = "from the viewer"
 // prepare plans what the form asks for. Its errors are for whoever filled it in.
 func (s *server) prepare(ctx context.Context, p *replayPage, e *transcript.Exchange, typed []typedEdit) (*replay.Ready, error) {
 	plan := p.How.plan()
-	plan.Origin, plan.Tape, plan.Once = e, p.tape, p.Mode == modeOnce
+	plan.Origin, plan.Rest, plan.Once = e, p.rest, p.Mode == modeOnce
 	plan.Edits, plan.Later = split(typed)
 	if p.Mode == modeSample {
 		var err error
@@ -113,7 +113,7 @@ func (s *server) plan(p *replayPage, ready *replay.Ready, typed []typedEdit) (*r
 	if !req.Held {
 		plan.Besides = besides(b, req)
 	}
-	plan.Looks = ready.Look.Name
+	plan.Looks = ready.Predicate.Name
 	plan.Estimate = ready.Estimate(s.prices)
 	if usd := plan.Estimate.USD; usd != nil {
 		plan.CostUSD = "$" + pricing.Rounded(usd)

@@ -75,10 +75,10 @@ func (p *replayPage) readResults(turn *transcript.Turn) {
 	p.earlier = p.earlier[:p.Earlier]
 }
 
-// readTape reads what the run went on with, and lists its results.
-func (p *replayPage) readTape(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (err error) {
-	if p.tape, err = replay.ReadTape(ctx, r, e); err == nil {
-		p.taped = p.tape.Results()
+// readRecorded reads what the run went on with, and lists its results.
+func (p *replayPage) readRecorded(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (err error) {
+	if p.rest, err = replay.ReadRecorded(ctx, r, e); err == nil {
+		p.taped = p.rest.Results()
 		p.list()
 	}
 	return err

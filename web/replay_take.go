@@ -128,8 +128,8 @@ func groupURL(t *transcript.Take) string {
 // as far as the take was to go.
 func (s *server) original(ctx context.Context, p *takePage) []*transcript.Exchange {
 	if p.T.Mode != transcript.Once {
-		if tape, err := replay.ReadTape(ctx, s.reader, p.Origin); err == nil {
-			return tape.Line()
+		if recorded, err := replay.ReadRecorded(ctx, s.reader, p.Origin); err == nil {
+			return recorded.Line()
 		}
 	}
 	return []*transcript.Exchange{p.Origin}

@@ -61,14 +61,14 @@ func (t *Playing) sample(ctx context.Context, s *server, ready *replay.Ready) (s
 		return "", err
 	}
 	play, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	run := &sampleRun{ID: id, Origin: ready.Request.Origin, Look: ready.Look.Name, Total: ready.Plan.Takes * len(ready.Arms), of: s, cancel: cancel}
+	run := &sampleRun{ID: id, Origin: ready.Request.Origin, Look: ready.Predicate.Name, Total: ready.Plan.Takes * len(ready.Arms), of: s, cancel: cancel}
 	for i := range ready.Arms {
 		run.arms = append(run.arms, armScore{Name: ready.Arms[i].Name, N: ready.Plan.Takes})
 	}
 	t.mu.Lock()
 	t.samples[run.ID] = run
 	t.mu.Unlock()
-	sampler := &sample.Sampler{Player: s.replaying.Player(), Arms: ready.Arms, N: ready.Plan.Takes, Parallel: takesAtOnce, Look: ready.Look, Cost: ready.Plan.Limits.Cost,
+	sampler := &sample.Sampler{Player: s.replaying.Player(), Arms: ready.Arms, N: ready.Plan.Takes, Parallel: takesAtOnce, Predicate: ready.Predicate, Cost: ready.Plan.Limits.Cost,
 		Group: run.ID, Progress: run.played}
 	go func() {
 		defer t.end()

@@ -206,7 +206,7 @@ func (x *minimising) search(path string) error {
 	bar := x.progress()
 	x.m.Player, x.m.Group, x.m.Progress = w.Player(), id.String(), x.teller(bar)
 	if !x.json {
-		fmt.Fprintf(x.err, "asking %s again without this and that; looking whether %s\n", view.Ref(x.ready.Request.Origin.N), visible(x.m.Look.Name))
+		fmt.Fprintf(x.err, "asking %s again without this and that; looking whether %s\n", view.Ref(x.ready.Request.Origin.N), visible(x.m.Predicate.Name))
 	}
 	found, err := x.m.Run(x.ctx)
 	bar.clear()

@@ -136,9 +136,9 @@ func (s *sampling) play(path string) error {
 	var steps []string // that have to be stored in the end
 	bar, yes, done := s.progress(), make([]int, len(s.ready.Arms)), make([]int, len(s.ready.Arms))
 	if !s.json {
-		fmt.Fprintf(s.err, "sending %s again, %d times %s\nlooking whether %s\n", view.Ref(s.ready.Request.Origin.N), s.f.sample.n, counted(len(s.ready.Arms), "arm"), visible(s.ready.Look.Name))
+		fmt.Fprintf(s.err, "sending %s again, %d times %s\nlooking whether %s\n", view.Ref(s.ready.Request.Origin.N), s.f.sample.n, counted(len(s.ready.Arms), "arm"), visible(s.ready.Predicate.Name))
 	}
-	sampler := sample.Sampler{Player: w.Player(), Arms: s.ready.Arms, N: s.f.sample.n, Parallel: s.f.sample.parallel, Look: s.ready.Look, Cost: s.plan.Limits.Cost, Group: id.String(),
+	sampler := sample.Sampler{Player: w.Player(), Arms: s.ready.Arms, N: s.f.sample.n, Parallel: s.f.sample.parallel, Predicate: s.ready.Predicate, Cost: s.plan.Limits.Cost, Group: id.String(),
 		Progress: func(p sample.Played) {
 			steps = append(steps, p.Take.Steps...)
 			done[p.Arm]++

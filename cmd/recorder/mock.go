@@ -148,13 +148,13 @@ func serveMock(ctx context.Context, o *options, f *mockFlags) error {
 	}
 	defer db.Close()
 	h.Log = server.Log(o.stderr, o.logFormat)
-	h.Tape = mock.NewTape(db, masks)
+	h.Recordings = mock.NewRecordings(db, masks)
 	for _, ref := range f.from {
-		if err := loadTape(ctx, h.Tape, db, ref, func(err error) { h.Log.Warn("left out", "error", err) }); err != nil {
+		if err := loadRecordings(ctx, h.Recordings, db, ref, func(err error) { h.Log.Warn("left out", "error", err) }); err != nil {
 			return err
 		}
 	}
-	if h.Tape.Len() == 0 {
+	if h.Recordings.Len() == 0 {
 		return fmt.Errorf("nothing to answer from in %s", strings.Join(f.from, ", "))
 	}
 	if f.onMiss == "forward" {
@@ -168,14 +168,14 @@ func serveMock(ctx context.Context, o *options, f *mockFlags) error {
 	return listenMock(ctx, o, h)
 }
 
-// loadTape adds what a reference means to a tape.
-func loadTape(ctx context.Context, tape *mock.Tape, r transcript.Reader, ref string, leftOut func(error)) error {
+// loadRecordings adds the exchanges that a reference names.
+func loadRecordings(ctx context.Context, recordings *mock.Recordings, r transcript.Reader, ref string, leftOut func(error)) error {
 	list, err := meant(ctx, r, ref)
 	if err != nil {
 		return fmt.Errorf("--from: %w", err)
 	}
 	for _, e := range list {
-		if err := tape.Add(ctx, e); errors.Is(err, mock.ErrUnservable) {
+		if err := recordings.Add(ctx, e); errors.Is(err, mock.ErrUnservable) {
 			leftOut(err)
 		} else if err != nil {
 			return err
@@ -297,7 +297,7 @@ func listenMock(ctx context.Context, o *options, h *mock.Handler) error {
 	if o.token != "" {
 		token = "/_t/TOKEN"
 	}
-	fmt.Fprintf(o.stderr, "answering on http://%s%s from %d exchange%s\n", l.Addr(), token, h.Tape.Len(), plural(int64(h.Tape.Len())))
+	fmt.Fprintf(o.stderr, "answering on http://%s%s from %d exchange%s\n", l.Addr(), token, h.Recordings.Len(), plural(int64(h.Recordings.Len())))
 	for _, c := range clients {
 		if c.greeted {
 			fmt.Fprintf(o.stderr, "  %s=http://%s%s%s\n", c.variable, l.Addr(), token, c.path)

@@ -10,9 +10,9 @@ type Verdict string
 
 // The verdicts.
 const (
-	Did    Verdict = "the edit did something"
-	NoSign Verdict = "no sign that it did"
-	Open   Verdict = "open"
+	Significant  Verdict = "the edit did something"
+	None         Verdict = "no sign that it did"
+	Inconclusive Verdict = "open"
 )
 
 // alpha is the share of false effects that is borne.
@@ -50,29 +50,29 @@ func (r *Result) judge() {
 	r.Needed = 0
 	switch {
 	case r.Edited.N <= 0 || r.Control.N <= 0:
-		r.Verdict = Open
+		r.Verdict = Inconclusive
 	case r.P <= alpha:
-		r.Verdict = Did
+		r.Verdict = Significant
 	case math.Abs(r.Difference) < worth:
-		r.Verdict = NoSign
+		r.Verdict = None
 	default:
-		r.Verdict = Open
+		r.Verdict = Inconclusive
 		r.Needed = max(Needed(r.Edited.Share(), r.Control.Share()), 1+min(r.Edited.N, r.Control.N))
 	}
 }
 
 // String says the verdict in a sentence.
-func (r Result) String() string { return r.Words(string(Did), string(NoSign)) }
+func (r Result) String() string { return r.Words(string(Significant), string(None)) }
 
 // Words says the verdict in a sentence, in other words for what there is and for
 // what there is no sign of: models differ.
 func (r Result) Words(did, noSign string) string {
 	switch {
-	case r.Verdict == Open && r.Needed > 0:
+	case r.Verdict == Inconclusive && r.Needed > 0:
 		return fmt.Sprintf("open: about %d takes an arm would be needed to tell", r.Needed)
-	case r.Verdict == Open:
+	case r.Verdict == Inconclusive:
 		return "open: an arm has no takes"
-	case r.Verdict == NoSign:
+	case r.Verdict == None:
 		return fmt.Sprintf("%s: a difference of more than %.0f points is unlikely", noSign, 100*max(math.Abs(r.Low), math.Abs(r.High)))
 	}
 	return did

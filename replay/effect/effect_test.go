@@ -139,7 +139,7 @@ func TestCompare_IsRightAsOftenAsItSays(t *testing.T) {
 				if r := compare(draw(random, n, p), draw(random, n, q)); r.Low <= p-q && p-q <= r.High {
 					held++
 				}
-				if r := compare(draw(random, n, p), draw(random, n, p)); r.Verdict == Did {
+				if r := compare(draw(random, n, p), draw(random, n, p)); r.Verdict == Significant {
 					falseEffects++
 				}
 			}

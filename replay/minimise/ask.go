@@ -104,7 +104,7 @@ func (w *minimising) again(ctx context.Context) (*Tried, error) {
 	t.Items, t.Lines, t.Tools = w.count(whole)
 	reason := w.Reason
 	if reason == "" {
-		reason = fmt.Sprintf("the smallest request of which %s", w.Look.Name)
+		reason = fmt.Sprintf("the smallest request of which %s", w.Predicate.Name)
 	}
 	for left := w.Samples; left > 0 && t.Refused == ""; {
 		n := min(left, w.Parallel)
@@ -161,7 +161,7 @@ func (w *minimising) sample(ctx context.Context, req *replay.Request, n int, t *
 }
 
 func (w *minimising) looks(ctx context.Context, take *replay.Take) (bool, error) {
-	shows, err := w.Look.Yes(context.WithoutCancel(ctx), take)
+	shows, err := w.Predicate.Holds(context.WithoutCancel(ctx), take)
 	if err != nil {
 		return false, fmt.Errorf("look at %s: %w", take.Ref, err)
 	}

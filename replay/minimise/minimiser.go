@@ -27,18 +27,18 @@ const (
 // the behaviour if enough of the answers do. What lint says a provider would refuse,
 // and the whole request has not, is never sent.
 type Minimiser struct {
-	Player   *replay.Player
-	Request  *replay.Request // as recorded, ready to be sent, without edits
-	Look     replay.Look     // at a take of one step, whatever its mode says
-	Parts    []Part          // that may be left out, in this order; nil: items, lines, tools
-	Samples  int             // how often a candidate is asked; at least 1
-	AtLeast  int             // how many of its answers have to show it; 0: more than half
-	Parallel int             // requests at once; at least 1
-	Retries  int             // see Options
-	Requests int             // most that are sent; 0 for no limit
-	Cost     *big.Rat        // USD; none is sent beyond it; nil for no limit
-	Group    string          // what its takes have in common, in the store
-	Reason   string          // in a user's words, kept with the take of the smallest request
+	Player    *replay.Player
+	Request   *replay.Request  // as recorded, ready to be sent, without edits
+	Predicate replay.Predicate // at a take of one step, whatever its mode says
+	Parts     []Part           // that may be left out, in this order; nil: items, lines, tools
+	Samples   int              // how often a candidate is asked; at least 1
+	AtLeast   int              // how many of its answers have to show it; 0: more than half
+	Parallel  int              // requests at once; at least 1
+	Retries   int              // see Options
+	Requests  int              // most that are sent; 0 for no limit
+	Cost      *big.Rat         // USD; none is sent beyond it; nil for no limit
+	Group     string           // what its takes have in common, in the store
+	Reason    string           // in a user's words, kept with the take of the smallest request
 	// Recorded is the recorded answer, and Suspect tells whether a text is likely to
 	// matter: such parts are tried first. Both may be nil.
 	Recorded *transcript.Turn
@@ -336,6 +336,6 @@ func countTrue(list []bool) int {
 // Plan takes over what a plan says, once it was worked out.
 func (m *Minimiser) Plan(y *replay.Ready) {
 	p := y.Plan
-	m.Request, m.Recorded, m.Look, m.Suspect = y.Request, y.Recorded, y.Look, p.Expect.Suspect()
+	m.Request, m.Recorded, m.Predicate, m.Suspect = y.Request, y.Recorded, y.Predicate, p.Expect.Suspect()
 	m.Cost, m.Retries, m.Reason = p.Limits.Cost, p.Retries, p.Reason
 }

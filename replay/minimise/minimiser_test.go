@@ -53,11 +53,11 @@ func (b *bench) minimiser(s *strict, path, body string) *minimise.Minimiser {
 	b.T.Helper()
 	e := b.told(s, path, body)
 	s.bodies = nil
-	look, err := replay.LookForTool("escalate", nil)
+	look, err := replay.CallsTool("escalate", nil)
 	if err != nil {
 		b.T.Fatal(err)
 	}
-	return &minimise.Minimiser{Player: b.Player(), Request: replaytest.Prepare(b.T, b.DB, e), Look: look, Samples: 1, Group: "g"}
+	return &minimise.Minimiser{Player: b.Player(), Request: replaytest.Prepare(b.T, b.DB, e), Predicate: look, Samples: 1, Group: "g"}
 }
 
 // left gives the texts of what is decisive, what is only required left out.

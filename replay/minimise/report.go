@@ -84,7 +84,7 @@ type Line struct {
 
 // result tells what was found.
 func (w *minimising) result(again *Tried) *Smallest {
-	s := &Smallest{Exchange: w.Request.Origin.ID, LookedAt: w.Look.Name, Samples: w.Samples, AtLeast: w.AtLeast, Take: w.bestTake, Group: w.Group,
+	s := &Smallest{Exchange: w.Request.Origin.ID, LookedAt: w.Predicate.Name, Samples: w.Samples, AtLeast: w.AtLeast, Take: w.bestTake, Group: w.Group,
 		Decisive: []Decisive{}, LeftOut: []Unit{}, Least: w.least, Stopped: w.stopped, Candidates: w.list, Illegal: w.illegal, Requests: w.spent.takes,
 		CostUSD: w.spent.cost(), LowerBound: w.spent.unknown, BytesWhole: len(w.parts.body), Edits: []transcript.Edit{}}
 	if w.spent.told > 0 {

@@ -33,7 +33,7 @@ func TestHandler_SixteenAgentsAtOnce(t *testing.T) {
 		all = append(all, runs[a]...)
 	}
 	rand.New(rand.NewPCG(7, 7)).Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
-	p := newTape(t)
+	p := newRecordings(t)
 	for _, c := range all {
 		p.add(chatPath, c.request, 200, saying(c.answer), nil)
 	}
@@ -57,7 +57,7 @@ func TestHandler_SixteenAgentsAtOnce(t *testing.T) {
 // The nearest recording is found by the history that it shares, and what is told of a
 // long difference is short.
 func TestMiss_NamesTheNearestOfMany(t *testing.T) {
-	p := newTape(t)
+	p := newRecordings(t)
 	for a := range 30 {
 		texts := []string{fmt.Sprintf("task %d", a)}
 		for s := range 6 {

@@ -27,7 +27,7 @@ const twoCalls = `{"id":"c","choices":[{"index":0,"message":{"role":"assistant",
 
 func TestFaults(t *testing.T) {
 	t.Run("refused, and then served", func(t *testing.T) {
-		p := newTape(t)
+		p := newRecordings(t)
 		p.add(chatPath, chat("a"), 200, saying("yes"), nil)
 		url := p.serve(&mock.Handler{Faults: faults(t, "429:7s@1", "529@2", "500@3")}).URL + chatPath
 		for _, want := range []struct {
@@ -40,7 +40,7 @@ func TestFaults(t *testing.T) {
 		}
 	})
 	t.Run("cut after some events", func(t *testing.T) {
-		p := newTape(t)
+		p := newRecordings(t)
 		p.add(chatPath, chat("a"), 200, "data: 1\n\n: note\n\ndata: 2\n\ndata: 3\n\n", map[string][]string{"Content-Type": {"text/event-stream"}}, transcript.Chunk{})
 		g := post(p.serve(&mock.Handler{Faults: faults(t, "cut:2")}).URL+chatPath, chat("a"))
 		if g.body != "data: 1\n\n: note\n\ndata: 2\n\n" || g.err == nil {
@@ -48,7 +48,7 @@ func TestFaults(t *testing.T) {
 		}
 	})
 	t.Run("malformed arguments", func(t *testing.T) {
-		p := newTape(t)
+		p := newRecordings(t)
 		p.add(chatPath, chat("a"), 200, twoCalls, nil)
 		p.add("/v1/messages", chat("a"), 200, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\\\"a\\\":1}\"}}\n\n", map[string][]string{"Content-Type": {"text/event-stream"}})
 		url := p.serve(&mock.Handler{Faults: faults(t, "malformed")}).URL
@@ -61,7 +61,7 @@ func TestFaults(t *testing.T) {
 		}
 	})
 	t.Run("duplicate call ids", func(t *testing.T) {
-		p := newTape(t)
+		p := newRecordings(t)
 		p.add(chatPath, chat("a"), 200, twoCalls, nil)
 		g := post(p.serve(&mock.Handler{Faults: faults(t, "duplicate@1")}).URL+chatPath, chat("a"))
 		if strings.Count(g.body, `"call_a"`) != 2 || strings.Contains(g.body, "call_b") {
@@ -69,7 +69,7 @@ func TestFaults(t *testing.T) {
 		}
 	})
 	t.Run("another tool result", func(t *testing.T) {
-		p := newTape(t)
+		p := newRecordings(t)
 		with := func(result string) string {
 			return `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":null,"tool_calls":[{"id":"call_a","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"call_a","content":"` + result + `"}]}`
 		}
@@ -94,7 +94,7 @@ func TestFaults(t *testing.T) {
 	})
 	t.Run("by chance, as the seed says", func(t *testing.T) {
 		count := func() (n int) {
-			p := newTape(t)
+			p := newRecordings(t)
 			for range 100 {
 				p.add(chatPath, chat("a"), 200, saying("yes"), nil)
 			}

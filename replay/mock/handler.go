@@ -15,15 +15,15 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Handler is an upstream that answers from a Tape. Beside what is recorded it knows
+// Handler is an upstream that answers from a Recordings. Beside what is recorded it knows
 // GET /_retake/health, GET /_retake/status and POST /_retake/rewind.
 type Handler struct {
-	Tape   *Tape
-	Speed  float64                                    // 1: as recorded, 2: twice as fast; 0: at once
-	Miss   http.Handler                               // gets what matches no recording, and what is used up; nil: answers an error
-	Faults *Faults                                    // nil: none
-	Log    *slog.Logger                               // nil: no log
-	Wait   func(context.Context, time.Duration) error // nil: by a timer
+	Recordings *Recordings
+	Speed      float64                                    // 1: as recorded, 2: twice as fast; 0: at once
+	Miss       http.Handler                               // gets what matches no recording, and what is used up; nil: answers an error
+	Faults     *Faults                                    // nil: none
+	Log        *slog.Logger                               // nil: no log
+	Wait       func(context.Context, time.Duration) error // nil: by a timer
 
 	mu      sync.Mutex
 	counts  counts
@@ -60,7 +60,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/_retake/status" && r.Method == http.MethodGet:
 		writeJSON(w, h.status())
 	case r.URL.Path == "/_retake/rewind" && r.Method == http.MethodPost:
-		h.Tape.Rewind()
+		h.Recordings.Rewind()
 		h.results.forget()
 		writeJSON(w, h.status())
 	case r.Header.Get("Upgrade") != "":
@@ -74,13 +74,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 const leftShown = 100
 
 func (h *Handler) status() any {
-	left, n := h.Tape.left(leftShown)
+	left, n := h.Recordings.left(leftShown)
 	return struct {
 		counts
 		Recordings int      `json:"recordings"`
 		Left       int      `json:"left"`
 		LeftRefs   []string `json:"left_exchanges"`
-	}{h.count(func(*counts) {}), h.Tape.Len(), n, left}
+	}{h.count(func(*counts) {}), h.Recordings.Len(), n, left}
 }
 
 func writeJSON(w http.ResponseWriter, v any) {
@@ -129,8 +129,8 @@ func (a *answer) serve() {
 		return
 	}
 	a.changeResults()
-	o := a.Tape.outliner.of(a.dialect, a.r.Method, a.r.URL.RequestURI(), a.body)
-	next, matched := a.Tape.take(o)
+	o := a.Recordings.outliner.of(a.dialect, a.r.Method, a.r.URL.RequestURI(), a.body)
+	next, matched := a.Recordings.take(o)
 	switch {
 	case next != nil:
 		a.count(func(c *counts) { c.Served++ })
@@ -149,7 +149,7 @@ func (a *answer) serve() {
 		m.write(a.w, a.dialect)
 	default:
 		a.count(func(c *counts) { c.Missed++ })
-		m := a.Tape.explain(a.r.Context(), o, a.Tape.nearest(o), a.body)
+		m := a.Recordings.explain(a.r.Context(), o, a.Recordings.nearest(o), a.body)
 		if a.changed {
 			m.Message = "a fault gave a tool result another text, and no recording tells what the model says to that: answer from a take that has it (inspect replay --set-result, then --from tN), or forward. " + m.Message
 		}

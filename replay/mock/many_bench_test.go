@@ -43,7 +43,7 @@ const manyRecordings = 10_000
 func BenchmarkHandler_ManyRecordings(b *testing.B) {
 	for _, shape := range shapes {
 		b.Run(strings.ReplaceAll(shape.name, " ", "_"), func(b *testing.B) {
-			p := newTape(b)
+			p := newRecordings(b)
 			for i := range manyRecordings {
 				p.add(chatPath, shape.of(i), 200, saying(fmt.Sprint("answer ", i)), nil)
 			}
@@ -67,19 +67,19 @@ func BenchmarkHandler_ManyRecordings(b *testing.B) {
 }
 
 // load serves all that is stored.
-func (p *tape) load(b *testing.B) (url string, took time.Duration, heap float64) {
+func (p *recordings) load(b *testing.B) (url string, took time.Duration, heap float64) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	began := time.Now()
-	h := &mock.Handler{Tape: mock.NewTape(p.db, mock.Masks())}
+	h := &mock.Handler{Recordings: mock.NewRecordings(p.db, mock.Masks())}
 	for e, err := range p.db.Exchanges(context.Background(), transcript.Filter{Oldest: true}) {
 		if err != nil {
 			b.Fatal(err)
 		}
 		whole, err := p.db.Exchange(context.Background(), e.ID)
 		if err == nil {
-			err = h.Tape.Add(context.Background(), whole)
+			err = h.Recordings.Add(context.Background(), whole)
 		}
 		if err != nil {
 			b.Fatal(err)

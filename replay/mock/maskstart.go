@@ -6,7 +6,7 @@ import (
 )
 
 // start says where matches of a pattern may begin, so that the pattern is not tried at
-// every byte of every text: it would take most of the time that a tape takes to load.
+// every byte of every text: it would take most of the time that a recording takes to load.
 type start struct {
 	needs    func(text string) bool // whether a text can have a match at all
 	first    string                 // bytes with which a match begins; "" for any

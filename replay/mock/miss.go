@@ -48,7 +48,7 @@ type miss struct {
 }
 
 // explain holds a request against a recording.
-func (t *Tape) explain(ctx context.Context, o *outline, r *recording, live []byte) *miss {
+func (t *Recordings) explain(ctx context.Context, o *outline, r *recording, live []byte) *miss {
 	m := &miss{Type: "invalid_request_error", Code: noMatch, Message: "no recording matches this request"}
 	if r == nil {
 		m.Message += "; there is none of this API"
@@ -84,7 +84,7 @@ func (t *Tape) explain(ctx context.Context, o *outline, r *recording, live []byt
 }
 
 // masked tells whether a difference is one that does not count.
-func (t *Tape) masked(d transcript.Difference, was, now *masker) bool {
+func (t *Recordings) masked(d transcript.Difference, was, now *masker) bool {
 	for _, name := range strings.Split(d.At, "/") {
 		if was.members[name] {
 			return true

@@ -28,26 +28,26 @@ type body string
 func (b body) Size() int64                  { return int64(len(b)) }
 func (b body) Open() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(string(b))), nil }
 
-// tape is a database of recordings.
-type tape struct {
+// recordings is a database of recordings.
+type recordings struct {
 	t    testing.TB
 	db   *store.DB
 	n    int
 	list []*transcript.Capture
 }
 
-func newTape(t testing.TB) *tape {
+func newRecordings(t testing.TB) *recordings {
 	t.Helper()
 	db, err := store.Open(filepath.Join(t.TempDir(), "t.db"), store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	return &tape{t: t, db: db}
+	return &recordings{t: t, db: db}
 }
 
 // add records a call of a chat model, if path says nothing else.
-func (p *tape) add(path, request string, status int, answer string, header map[string][]string, chunks ...transcript.Chunk) *transcript.Capture {
+func (p *recordings) add(path, request string, status int, answer string, header map[string][]string, chunks ...transcript.Chunk) *transcript.Capture {
 	p.n++
 	if header == nil {
 		header = map[string][]string{"Content-Type": {"application/json"}}
@@ -63,18 +63,18 @@ func (p *tape) add(path, request string, status int, answer string, header map[s
 }
 
 // serve stores the recordings and serves them, in that order or in a given one.
-func (p *tape) serve(h *mock.Handler, masks ...mock.Mask) *httptest.Server {
+func (p *recordings) serve(h *mock.Handler, masks ...mock.Mask) *httptest.Server {
 	p.t.Helper()
 	ctx := context.Background()
 	stored, err := ingest.Commit(ctx, p.db, p.list)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	h.Tape = mock.NewTape(p.db, append(mock.Masks(), masks...))
+	h.Recordings = mock.NewRecordings(p.db, append(mock.Masks(), masks...))
 	for _, e := range stored {
 		whole, err := p.db.Exchange(ctx, e.ID)
 		if err == nil {
-			err = h.Tape.Add(ctx, whole)
+			err = h.Recordings.Add(ctx, whole)
 		}
 		if err != nil {
 			p.t.Fatal(err)
@@ -149,7 +149,7 @@ func lines(t *testing.T, name string) []map[string]json.RawMessage {
 // Equal requests are answered in their order, and what is used up or matches nothing
 // is told.
 func TestCase_D_REP_01(t *testing.T) {
-	p, names := newTape(t), map[string]string{}
+	p, names := newRecordings(t), map[string]string{}
 	for i, r := range lines(t, "cassette.jsonl") {
 		var status int
 		if err := json.Unmarshal(r["status"], &status); err != nil {
@@ -251,7 +251,7 @@ func TestMatch(t *testing.T) {
 		"a key in the query":              {chatPath + "?key=secret&alt=sse", chat("a"), chat("a"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, path := newTape(t), chatPath
+			p, path := newRecordings(t), chatPath
 			if strings.HasPrefix(name, "an item") {
 				path = c.path
 			}
@@ -278,7 +278,7 @@ func TestMatch(t *testing.T) {
 // Of recordings that are equal with masks only, the one that is equal without is
 // served.
 func TestMatch_WithoutMasksGoesFirst(t *testing.T) {
-	p := newTape(t)
+	p := newRecordings(t)
 	p.add(chatPath, chat("wait 1 s"), 200, saying("one"), nil)
 	p.add(chatPath, chat("wait 2 s"), 200, saying("two"), nil)
 	server := p.serve(&mock.Handler{})
@@ -295,7 +295,7 @@ func TestPlay_KeepsStatusHeadersBytesAndPieces(t *testing.T) {
 	z.Write([]byte(saying("packed")))
 	z.Close()
 	stream := "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\ndata: [DONE]\n\n"
-	p := newTape(t)
+	p := newRecordings(t)
 	p.add(chatPath, chat("packed"), 200, packed.String(), map[string][]string{"Content-Type": {"application/json"}, "Content-Encoding": {"gzip"}, "X-Own": {"a", "b"}, "Set-Cookie": {"[redacted] fp:1"}, "Connection": {"close"}})
 	p.add(chatPath, chat("stream"), 201, stream, map[string][]string{"Content-Type": {"text/event-stream"}}, transcript.Chunk{Offset: 0, At: time.Second}, transcript.Chunk{Offset: 7, At: 3 * time.Second}, transcript.Chunk{Offset: 30, At: 3 * time.Second})
 	cut := p.add(chatPath, chat("cut"), 200, stream[:20], map[string][]string{"Content-Type": {"text/event-stream"}}, transcript.Chunk{})
@@ -329,7 +329,7 @@ func TestPlay_KeepsStatusHeadersBytesAndPieces(t *testing.T) {
 
 // Each piece is with the client before the next one is written.
 func TestPlay_PiecesComeOneByOne(t *testing.T) {
-	p := newTape(t)
+	p := newRecordings(t)
 	p.add(chatPath, chat("s"), 200, "onetwo", map[string][]string{"Content-Type": {"text/event-stream"}}, transcript.Chunk{Offset: 0}, transcript.Chunk{Offset: 3, At: time.Second})
 	read := make(chan bool)
 	server := p.serve(&mock.Handler{Speed: 1, Wait: func(ctx context.Context, d time.Duration) error {

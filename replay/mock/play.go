@@ -16,7 +16,7 @@ var ownHeaders = map[string]bool{"Connection": true, "Keep-Alive": true, "Proxy-
 // play answers with a recording: its status, its header without what was redacted,
 // and its wire bytes in the pieces in which they came.
 func (a *answer) play(r *recording) {
-	wire, err := body(a.r.Context(), a.Tape.reader, r.Response)
+	wire, err := body(a.r.Context(), a.Recordings.reader, r.Response)
 	if err != nil {
 		(&miss{Type: "invalid_request_error", Code: noMatch, Message: ref(r) + " matches, but its answer cannot be read: " + err.Error()}).write(a.w, a.dialect)
 		return

@@ -71,7 +71,7 @@ type Comparison struct {
 const mostSecondary = 12
 
 func (s *sampling) compare() *Report {
-	out := &Report{Group: s.Group, Origin: s.Arms[0].Request.Origin.ID, Primary: s.Look.Name, Secondary: []Comparison{}, Takes: []string{}, Stopped: s.stopped}
+	out := &Report{Group: s.Group, Origin: s.Arms[0].Request.Origin.ID, Primary: s.Predicate.Name, Secondary: []Comparison{}, Takes: []string{}, Stopped: s.stopped}
 	slices.SortFunc(s.played, func(a, b Played) int { return cmp.Compare(a.Take.N, b.Take.N) })
 	for i := range s.Arms {
 		out.Arms = append(out.Arms, s.arm(i))
@@ -207,7 +207,7 @@ func (s *sampling) againstFirst(arms []ArmResult) []Comparison {
 	for i := range arms[1:] {
 		a := &arms[1+i]
 		results = append(results, effect.Compare(a.count(a.Yes), first.count(first.Yes)))
-		list = append(list, Comparison{Name: s.Look.Name, Arms: [2]string{a.Name, first.Name}, Counts: [2]int{a.Yes, first.Yes}})
+		list = append(list, Comparison{Name: s.Predicate.Name, Arms: [2]string{a.Name, first.Name}, Counts: [2]int{a.Yes, first.Yes}})
 	}
 	return s.corrected(list, results)
 }

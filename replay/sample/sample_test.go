@@ -150,9 +150,9 @@ func (b *bench) arms(e *transcript.Exchange) []replay.Arm {
 	}
 }
 
-func escalates(t *testing.T) replay.Look {
+func escalates(t *testing.T) replay.Predicate {
 	t.Helper()
-	look, err := replay.LookForTool("escalate", json.RawMessage(`{"level":2}`))
+	look, err := replay.CallsTool("escalate", json.RawMessage(`{"level":2}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestSample_FindsAnEffectThatIsThere(t *testing.T) {
 	}
 	const n = 40
 	last := 0
-	s := sample.Sampler{Player: b.Player(), Arms: b.arms(e), N: n, Parallel: 4, Look: escalates(t), Group: "g1",
+	s := sample.Sampler{Player: b.Player(), Arms: b.arms(e), N: n, Parallel: 4, Predicate: escalates(t), Group: "g1",
 		Progress: func(p sample.Played) { last = p.Done*1000 + p.Total }}
 	got, err := s.Run(context.Background())
 	if err != nil {
@@ -225,7 +225,7 @@ func TestSample_SeesNoneWhereThereIsNone(t *testing.T) {
 	g := newGambler(t, map[string]float64{"go": 0.5})
 	g.draws["go"] = rand.New(rand.NewPCG(3, 5))
 	b := newBench(t)
-	got, err := (&sample.Sampler{Player: b.Player(), Arms: b.arms(b.recorded(g)), N: 25, Parallel: 1, Look: escalates(t)}).Run(context.Background())
+	got, err := (&sample.Sampler{Player: b.Player(), Arms: b.arms(b.recorded(g)), N: 25, Parallel: 1, Predicate: escalates(t)}).Run(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func TestSample_SeesNoneWhereThereIsNone(t *testing.T) {
 func TestSample_AlternatesTheArms(t *testing.T) {
 	g := newGambler(t, nil)
 	b := newBench(t)
-	if _, err := (&sample.Sampler{Player: b.Player(), Arms: b.arms(b.recorded(g)), N: 3, Parallel: 1, Look: escalates(t)}).Run(context.Background()); err != nil {
+	if _, err := (&sample.Sampler{Player: b.Player(), Arms: b.arms(b.recorded(g)), N: 3, Parallel: 1, Predicate: escalates(t)}).Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	order := ""
@@ -257,7 +257,7 @@ func TestSample_StopsAtWhatIsRefusedForGood(t *testing.T) {
 	g := newGambler(t, nil)
 	g.refuse = "ALARM"
 	b := newBench(t)
-	got, err := (&sample.Sampler{Player: b.Player(), Arms: b.arms(b.recorded(g)), N: 50, Parallel: 2, Look: escalates(t)}).Run(context.Background())
+	got, err := (&sample.Sampler{Player: b.Player(), Arms: b.arms(b.recorded(g)), N: 50, Parallel: 2, Predicate: escalates(t)}).Run(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func TestSample_EndsWithItsContextAndKeepsWhatWasPlayed(t *testing.T) {
 	b := newBench(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	got, err := (&sample.Sampler{Player: b.Player(), Arms: b.arms(b.recorded(g)), N: 50, Parallel: 1, Look: escalates(t), Progress: func(p sample.Played) {
+	got, err := (&sample.Sampler{Player: b.Player(), Arms: b.arms(b.recorded(g)), N: 50, Parallel: 1, Predicate: escalates(t), Progress: func(p sample.Played) {
 		if p.Done == 4 {
 			cancel()
 		}
@@ -287,7 +287,7 @@ func TestSample_EndsWithItsContextAndKeepsWhatWasPlayed(t *testing.T) {
 func TestSample_ALimitOnCostWantsCosts(t *testing.T) {
 	g := newGambler(t, nil)
 	b := newBench(t)
-	got, err := (&sample.Sampler{Player: b.Player(), Arms: b.arms(b.recorded(g)), N: 9, Parallel: 1, Look: escalates(t), Cost: big.NewRat(1, 100)}).Run(context.Background())
+	got, err := (&sample.Sampler{Player: b.Player(), Arms: b.arms(b.recorded(g)), N: 9, Parallel: 1, Predicate: escalates(t), Cost: big.NewRat(1, 100)}).Run(context.Background())
 	if err != nil || got.Stopped != "the cost of a take is not known" || len(got.Takes) > 2 {
 		t.Errorf("%+v (%v)", got, err)
 	}
@@ -309,7 +309,7 @@ func TestSample_ComparesModelsAndDialects(t *testing.T) {
 		}
 		arms = append(arms, replay.Arm{Name: to.model, Request: req, Losses: losses, Options: options})
 	}
-	got, err := (&sample.Sampler{Player: b.Player(), Arms: arms, N: 12, Parallel: 3, Look: escalates(t)}).Run(context.Background())
+	got, err := (&sample.Sampler{Player: b.Player(), Arms: arms, N: 12, Parallel: 3, Predicate: escalates(t)}).Run(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,13 +337,13 @@ func TestLookAtNext_ComparesWithTheRecordedAnswer(t *testing.T) {
 		{nil, call("f", `{}`), true},
 		{nil, text, false},
 	} {
-		look := replay.LookAtNext(c.recorded)
-		if got, err := look.Yes(context.Background(), &replay.Take{Turns: []*transcript.Turn{c.now}}); err != nil || got != c.want {
+		look := replay.SameAsRecorded(c.recorded)
+		if got, err := look.Holds(context.Background(), &replay.Take{Turns: []*transcript.Turn{c.now}}); err != nil || got != c.want {
 			t.Errorf("%s: %v (%v), want %v", look.Name, got, err, c.want)
 		}
 	}
-	look := replay.LookForText(regexp.MustCompile(`(?i)done`))
-	if yes, _ := look.Yes(context.Background(), &replay.Take{FinalText: "all Done."}); !yes {
+	look := replay.TextMatches(regexp.MustCompile(`(?i)done`))
+	if yes, _ := look.Holds(context.Background(), &replay.Take{FinalText: "all Done."}); !yes {
 		t.Error("no match in the final text")
 	}
 }

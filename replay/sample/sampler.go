@@ -15,13 +15,13 @@ import (
 // Sampler plays many takes of each arm, one of each in turn, so that what changes
 // with time meets all arms alike.
 type Sampler struct {
-	Player   *replay.Player
-	Arms     []replay.Arm // that of the control last
-	N        int          // takes of each arm
-	Parallel int          // takes at once; at least 1
-	Look     replay.Look
-	Cost     *big.Rat // USD for all takes; no further take begins beyond it; nil for no limit
-	Group    string   // what the takes have in common, in the store
+	Player    *replay.Player
+	Arms      []replay.Arm // that of the control last
+	N         int          // takes of each arm
+	Parallel  int          // takes at once; at least 1
+	Predicate replay.Predicate
+	Cost      *big.Rat // USD for all takes; no further take begins beyond it; nil for no limit
+	Group     string   // what the takes have in common, in the store
 	// Progress, if set, is told of each take that ended, one at a time.
 	Progress func(Played)
 }
@@ -144,7 +144,7 @@ func (s *sampling) one(arm int) {
 	}
 	p := Played{Arm: arm, Take: take, Failed: take.Outcome != transcript.OK || take.StopReason == transcript.StopInterrupt || take.StopReason == transcript.StopSource}
 	if !p.Failed {
-		if p.Yes, err = s.Look.Yes(context.WithoutCancel(s.ctx), take); err != nil {
+		if p.Yes, err = s.Predicate.Holds(context.WithoutCancel(s.ctx), take); err != nil {
 			s.fail(fmt.Errorf("look at %s: %w", take.Ref, err))
 			return
 		}

@@ -50,7 +50,7 @@ func TestPlay_AToolThatAConversionRenamedMatchesTheTape(t *testing.T) {
 		send(w, m{"id": "msg", "type": "message", "role": "assistant", "model": "m", "content": []m{content}, "stop_reason": stop, "usage": m{"input_tokens": 1, "output_tokens": 1}})
 	}))
 	t.Cleanup(model.Close)
-	tape, err := replay.ReadTape(t.Context(), b.DB, recorded[0])
+	tape, err := replay.ReadRecorded(t.Context(), b.DB, recorded[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,14 +61,14 @@ func TestPlay_AToolThatAConversionRenamedMatchesTheTape(t *testing.T) {
 	if err := req.SendTo(model.URL); err != nil {
 		t.Fatal(err)
 	}
-	_, rec := tape.Player(nil, nil)
+	_, rec := tape.Sources(nil, nil)
 	take, err := b.Player().Play(t.Context(), req, replay.Options{Sources: []replay.Source{rec}})
 	if err != nil || take.StopReason != transcript.StopAnswered || sources(take) != "recorded recorded" {
 		t.Fatalf("%+v, %v: %s", take, err, sources(take))
 	}
 
 	calls = 0
-	_, rec = tape.Player(nil, nil)
+	_, rec = tape.Sources(nil, nil)
 	stopped, err := b.Player().Play(t.Context(), req, replay.Options{Sources: []replay.Source{rec}, Limits: replay.Limits{Steps: 2}})
 	if err != nil || stopped.StopReason != transcript.StopSteps {
 		t.Fatalf("%+v, %v", stopped, err)
@@ -81,7 +81,7 @@ func TestPlay_AToolThatAConversionRenamedMatchesTheTape(t *testing.T) {
 	if err := again.SendTo(model.URL); err != nil {
 		t.Fatal(err)
 	}
-	_, rec = tape.Player(nil, resumed.Used)
+	_, rec = tape.Sources(nil, resumed.Used)
 	take, err = b.Player().Play(t.Context(), again, replay.Options{Resume: resumed, Sources: []replay.Source{rec}})
 	if err != nil || take.StopReason != transcript.StopAnswered || sources(take) != "recorded recorded" {
 		t.Fatalf("%+v, %v: %s", take, err, sources(take))

@@ -6,8 +6,8 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Taped is a result on a tape, as it was recorded.
-type Taped struct {
+// RecordedResult is a result of a recording, as it was recorded.
+type RecordedResult struct {
 	CallID    string
 	Name      string // of the tool
 	Arguments string // canonical
@@ -16,16 +16,16 @@ type Taped struct {
 	From      *transcript.Exchange // whose request brought it
 }
 
-// Results lists the results on the tape, in the order of the recording. An edit of one
+// Results lists the results in the recording, in the order of the recording. An edit of one
 // is for all that have its call id.
-func (t *Tape) Results() []Taped {
+func (t *RecordedResults) Results() []RecordedResult {
 	from := map[string]*transcript.Exchange{}
 	for _, e := range t.line {
 		from[e.ID] = e
 	}
-	list := make([]Taped, len(t.all))
+	list := make([]RecordedResult, len(t.all))
 	for i, r := range t.all {
-		list[i] = Taped{CallID: r.callID, Name: r.key.name, Arguments: r.key.arguments, Text: r.item.Text, IsError: r.item.IsError, From: from[r.from]}
+		list[i] = RecordedResult{CallID: r.callID, Name: r.key.name, Arguments: r.key.arguments, Text: r.item.Text, IsError: r.item.IsError, From: from[r.from]}
 	}
 	return list
 }

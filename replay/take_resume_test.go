@@ -101,7 +101,7 @@ func TestResume_WhatRanIsNotRunAgain(t *testing.T) {
 	}
 }
 
-// A take that stopped is gone on with; what it took from the tape stays used up.
+// A take that stopped is gone on with; what it took from the recording stays used up.
 func TestResume(t *testing.T) {
 	b, a := newBench(t), newAnswers(t, calling(`f {}`), calling(`f {}`), calling(`g {}`), saying("done", "stop"))
 	n := 0
@@ -127,17 +127,17 @@ func TestResume(t *testing.T) {
 	if err := req.SendTo(a.server.URL); err != nil {
 		t.Fatal(err)
 	}
-	tape, err := replay.ReadTape(t.Context(), b.DB, first)
+	tape, err := replay.ReadRecorded(t.Context(), b.DB, first)
 	if err != nil {
 		t.Fatal(err)
 	}
 	edits := []transcript.Edit{{Op: transcript.SetResult, CallID: "call_0", Text: "by hand"}}
-	edited, rec := tape.Player(edits, resumed.Used)
+	edited, rec := tape.Sources(edits, resumed.Used)
 	if _, err := b.Player().Play(t.Context(), req, replay.Options{Resume: resumed, Sources: []replay.Source{rec}}); !errors.Is(err, replay.ErrOpenCalls) {
 		t.Errorf("without a result: %v", err)
 	}
 	a.list, a.asked = []string{saying("done", "stop")}, nil
-	edited2, rec2 := tape.Player(edits, resumed.Used)
+	edited2, rec2 := tape.Sources(edits, resumed.Used)
 	next, err := resumed.Next(t.Context(), b.DB, req, []replay.Source{edited2, rec2}, edits)
 	if err != nil {
 		t.Fatal(err)

@@ -13,12 +13,12 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Look says what is looked at in a take: whether something happened. It is named
+// Predicate says what is looked at in a take: whether something happened. It is named
 // before anything is sent.
-type Look struct {
-	Name string
-	Mode transcript.TakeMode // how far a take has to go for it
-	Yes  func(ctx context.Context, t *Take) (bool, error)
+type Predicate struct {
+	Name  string
+	Mode  transcript.TakeMode // how far a take has to go for it
+	Holds func(ctx context.Context, t *Take) (bool, error)
 }
 
 // ByText is the label of an answer that calls no tool.
@@ -67,11 +67,11 @@ func (t *Take) First() *transcript.Turn {
 	return t.Turns[0]
 }
 
-// LookAtNext looks whether the next answer does what the recorded one did. Where
+// SameAsRecorded looks whether the next answer does what the recorded one did. Where
 // that one failed, it looks whether a tool is called.
-func LookAtNext(recorded *transcript.Turn) Look {
+func SameAsRecorded(recorded *transcript.Turn) Predicate {
 	if recorded == nil || recorded.Error != nil || len(recorded.Output) == 0 {
-		return Look{Name: "the next answer calls a tool", Mode: transcript.Once, Yes: func(_ context.Context, t *Take) (bool, error) {
+		return Predicate{Name: "the next answer calls a tool", Mode: transcript.Once, Holds: func(_ context.Context, t *Take) (bool, error) {
 			return t.First() != nil && ToolLabel(t.First()) != ByText, nil
 		}}
 	}
@@ -80,15 +80,15 @@ func LookAtNext(recorded *transcript.Turn) Look {
 	if want == ByText {
 		name = "the next answer is, as recorded, text"
 	}
-	return Look{Name: name, Mode: transcript.Once, Yes: func(_ context.Context, t *Take) (bool, error) {
+	return Predicate{Name: name, Mode: transcript.Once, Holds: func(_ context.Context, t *Take) (bool, error) {
 		return t.First() != nil && Label(t.First()) == want, nil
 	}}
 }
 
-// LookForTool looks whether the next answer calls a tool of that name, with
+// CallsTool looks whether the next answer calls a tool of that name, with
 // arguments that hold all that subset holds; nil for any arguments.
-func LookForTool(name string, subset json.RawMessage) (Look, error) {
-	look := Look{Name: "the next answer calls " + name, Mode: transcript.Once}
+func CallsTool(name string, subset json.RawMessage) (Predicate, error) {
+	look := Predicate{Name: "the next answer calls " + name, Mode: transcript.Once}
 	var want any
 	if subset != nil {
 		if err := json.Unmarshal(subset, &want); err != nil {
@@ -96,7 +96,7 @@ func LookForTool(name string, subset json.RawMessage) (Look, error) {
 		}
 		look.Name += " with " + string(subset)
 	}
-	look.Yes = func(_ context.Context, t *Take) (bool, error) {
+	look.Holds = func(_ context.Context, t *Take) (bool, error) {
 		if t.First() == nil {
 			return false, nil
 		}
@@ -133,9 +133,9 @@ func holds(got, want any) bool {
 	return got == want
 }
 
-// LookForText looks whether the last answer of a take holds a match.
-func LookForText(expr *regexp.Regexp) Look {
-	return Look{Name: "the final text matches " + expr.String(), Mode: transcript.Continue, Yes: func(_ context.Context, t *Take) (bool, error) {
+// TextMatches looks whether the last answer of a take holds a match.
+func TextMatches(expr *regexp.Regexp) Predicate {
+	return Predicate{Name: "the final text matches " + expr.String(), Mode: transcript.Continue, Holds: func(_ context.Context, t *Take) (bool, error) {
 		return expr.MatchString(t.FinalText), nil
 	}}
 }

@@ -10,9 +10,9 @@ import (
 
 // readLine reads the results that the requests of a line brought, behind the first one,
 // in order.
-func readLine(ctx context.Context, r transcript.Reader, line []*transcript.Exchange) ([]*taped, error) {
-	t := tapeReader{ctx: ctx, reader: r}
-	brought := make([][]*taped, len(line))
+func readLine(ctx context.Context, r transcript.Reader, line []*transcript.Exchange) ([]*recordedResult, error) {
+	t := recordedReader{ctx: ctx, reader: r}
+	brought := make([][]*recordedResult, len(line))
 	changed := 0
 	for i := len(line) - 1; i > 0; i-- {
 		var err error
@@ -32,10 +32,10 @@ func readLine(ctx context.Context, r transcript.Reader, line []*transcript.Excha
 // each step.
 const mostChanged = 64
 
-// tapeReader reads results from the requests that brought them, the last one first.
+// recordedReader reads results from the requests that brought them, the last one first.
 // Clients send the whole history each time, so that most are in a later request too,
 // which is read once: one that leaves some out ends that.
-type tapeReader struct {
+type recordedReader struct {
 	ctx    context.Context
 	reader transcript.Reader
 	latest *readTurn
@@ -48,7 +48,7 @@ type readTurn struct {
 	calls map[string]*transcript.Item // at the place of a result: the call that it answers
 }
 
-func (t *tapeReader) turn(e *transcript.Exchange) (*readTurn, error) {
+func (t *recordedReader) turn(e *transcript.Exchange) (*readTurn, error) {
 	body, err := plainBody(t.ctx, t.reader, e.Request)
 	out := &readTurn{items: map[string]*transcript.Item{}, calls: map[string]*transcript.Item{}}
 	if unreadable(err) {
@@ -72,7 +72,7 @@ func (t *tapeReader) turn(e *transcript.Exchange) (*readTurn, error) {
 }
 
 // read gives the results that a request brought.
-func (t *tapeReader) read(e *transcript.Exchange) (list []*taped, err error) {
+func (t *recordedReader) read(e *transcript.Exchange) (list []*recordedResult, err error) {
 	rows, err := t.reader.IntroducedResults(t.ctx, e.ID)
 	if err != nil || len(rows) == 0 {
 		return nil, err
@@ -100,7 +100,7 @@ func (t *tapeReader) read(e *transcript.Exchange) (list []*taped, err error) {
 				}
 			}
 			if call != nil {
-				list = append(list, &taped{key: keyOf(rows[i].Name, call.ArgumentsRaw, call.Arguments), callID: rows[i].CallID, item: *it, speaks: e.Dialect, from: e.ID})
+				list = append(list, &recordedResult{key: keyOf(rows[i].Name, call.ArgumentsRaw, call.Arguments), callID: rows[i].CallID, item: *it, speaks: e.Dialect, from: e.ID})
 			}
 		}
 	}
@@ -109,7 +109,7 @@ func (t *tapeReader) read(e *transcript.Exchange) (list []*taped, err error) {
 
 // at gives the result of a call at a place, if the request that was read last has it
 // there.
-func (t *tapeReader) at(at, callID string) *transcript.Item {
+func (t *recordedReader) at(at, callID string) *transcript.Item {
 	if t.latest == nil {
 		return nil
 	}
@@ -120,7 +120,7 @@ func (t *tapeReader) at(at, callID string) *transcript.Item {
 }
 
 // call reads a call from the answer that made it, nil if it is not there.
-func (t *tapeReader) call(row *transcript.CallRow) (*transcript.Item, error) {
+func (t *recordedReader) call(row *transcript.CallRow) (*transcript.Item, error) {
 	at := transcript.Place{Exchange: row.Exchange, Body: "response", At: row.At}
 	if t.made == nil {
 		t.made = map[transcript.Place]*transcript.Item{}

@@ -24,13 +24,13 @@ type Ready struct {
 	Resumed *Resumed          // the take that goes on; nil for none
 	Arms    []Arm             // of a comparison, that of the control last
 	// Recorded is the recorded answer of a comparison or minimisation, nil if it failed or
-	// cannot be read; Look is what is looked at.
-	Recorded *transcript.Turn
-	Look     Look
+	// cannot be read; Predicate is what is looked at.
+	Recorded  *transcript.Turn
+	Predicate Predicate
 
 	now    []transcript.Edit // made in Request
 	edited *Request          // with these edits and nothing else done to it
-	tape   *Tape
+	rest   *RecordedResults
 }
 
 // Arm is one of the things that are compared: the edited request, the unedited
@@ -78,11 +78,11 @@ func (y *Ready) SetKeys(getenv func(string) string, variable string) error {
 // Estimate returns what all takes together are likely to use.
 func (y *Ready) Estimate(prices *pricing.Table) Estimate {
 	if y.Arms == nil {
-		return y.tape.Estimate(y.Request, y.Mode, y.Plan.Limits.Steps, prices)
+		return y.rest.Estimate(y.Request, y.Mode, y.Plan.Limits.Steps, prices)
 	}
 	sum, n := Estimate{USD: new(big.Rat)}, int64(y.Plan.Takes)
 	for i := range y.Arms {
-		e := y.tape.Estimate(y.Arms[i].Request, y.Mode, y.Plan.Limits.Steps, prices)
+		e := y.rest.Estimate(y.Arms[i].Request, y.Mode, y.Plan.Limits.Steps, prices)
 		sum.Requests, sum.Input, sum.Output, sum.Guessed = sum.Requests+y.Plan.Takes*e.Requests, sum.Input+n*e.Input, sum.Output+n*e.Output, sum.Guessed || e.Guessed
 		switch {
 		case e.USD == nil:
@@ -138,7 +138,7 @@ func (y *Ready) compare(ctx context.Context, r transcript.Reader, o *original) e
 		return err
 	}
 	if !p.Once {
-		y.Mode = y.Look.Mode
+		y.Mode = y.Predicate.Mode
 	}
 	if y.Mode == transcript.Once && len(y.Later) > 0 {
 		return &EditError{y.Later[0], ErrAfterAnswer}
@@ -205,13 +205,13 @@ func (y *Ready) expect(ctx context.Context, r transcript.Reader) (err error) {
 		return err
 	}
 	if y.Plan.Minimise {
-		y.Look, err = y.Plan.Expect.inAnswer(y.Recorded)
+		y.Predicate, err = y.Plan.Expect.inAnswer(y.Recorded)
 	} else {
-		y.Look, err = y.Plan.Expect.inTake(y.Recorded)
+		y.Predicate, err = y.Plan.Expect.inTake(y.Recorded)
 	}
 	return err
 }
 
 // Line returns the exchange that is replayed and those that went on from it in the
 // recording, oldest first.
-func (y *Ready) Line() []*transcript.Exchange { return y.tape.Line() }
+func (y *Ready) Line() []*transcript.Exchange { return y.rest.Line() }

@@ -140,13 +140,13 @@ func TestTape_HasResultsAsTheyCameAndReadsFewBodies(t *testing.T) {
 		t.Fatal(err)
 	}
 	reader := &countingReader{Reader: b.DB}
-	tape, err := replay.ReadTape(t.Context(), reader, list[0])
+	tape, err := replay.ReadRecorded(t.Context(), reader, list[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := tape.Results()
 	if len(got) < summaryAt-1 {
-		t.Fatalf("%d results on the tape, of %d exchanges", len(got), len(tape.Line()))
+		t.Fatalf("%d results in the recording, of %d exchanges", len(got), len(tape.Line()))
 	}
 	for i, r := range got {
 		if want := fmt.Sprintf("result %s", strings.TrimPrefix(r.CallID, "call_")); r.Text != want || r.From == nil || r.Name != "f" {

@@ -11,47 +11,47 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Tape holds the tool results that a recorded run went on with behind some step,
+// RecordedResults holds the tool results that a recorded run went on with behind some step,
 // by tool and arguments. It may be used by several takes.
-type Tape struct {
-	byCall map[tapeKey][]*taped
-	byID   map[string]*taped // the last of a call id
-	all    []*taped
+type RecordedResults struct {
+	byCall map[resultKey][]*recordedResult
+	byID   map[string]*recordedResult // the last of a call id
+	all    []*recordedResult
 	line   []*transcript.Exchange
 }
 
-// tapeKey is what a call asks: the tool, and its canonical arguments.
-type tapeKey struct{ name, arguments string }
+// resultKey is what a call asks: the tool, and its canonical arguments.
+type resultKey struct{ name, arguments string }
 
-type taped struct {
-	key    tapeKey
+type recordedResult struct {
+	key    resultKey
 	callID string
 	item   transcript.Item // the result
 	speaks transcript.Dialect
 	from   string // exchange whose request brought it
 }
 
-func keyOf(name, raw string, arguments json.RawMessage) tapeKey {
+func keyOf(name, raw string, arguments json.RawMessage) resultKey {
 	if arguments != nil {
 		if c, err := rawjson.Canonical(arguments); err == nil {
-			return tapeKey{name, string(c)}
+			return resultKey{name, string(c)}
 		}
 	}
-	return tapeKey{name, raw}
+	return resultKey{name, raw}
 }
 
-// ReadTape reads what a run went on with behind an exchange: along its own line,
+// ReadRecorded reads what a run went on with behind an exchange: along its own line,
 // replays left out. What came before is in the request of that exchange, and used
 // up. What cannot be read is left out.
-func ReadTape(ctx context.Context, r transcript.Reader, origin *transcript.Exchange) (*Tape, error) {
+func ReadRecorded(ctx context.Context, r transcript.Reader, origin *transcript.Exchange) (*RecordedResults, error) {
 	line, err := lineFrom(ctx, r, origin)
 	if err != nil {
-		return nil, fmt.Errorf("read tape: %w", err)
+		return nil, fmt.Errorf("read recorded results: %w", err)
 	}
-	t := &Tape{byCall: map[tapeKey][]*taped{}, byID: map[string]*taped{}, line: line}
+	t := &RecordedResults{byCall: map[resultKey][]*recordedResult{}, byID: map[string]*recordedResult{}, line: line}
 	results, err := readLine(ctx, r, line)
 	if err != nil {
-		return nil, fmt.Errorf("read tape: %w", err)
+		return nil, fmt.Errorf("read recorded results: %w", err)
 	}
 	for _, result := range results {
 		t.add(result)
@@ -59,13 +59,13 @@ func ReadTape(ctx context.Context, r transcript.Reader, origin *transcript.Excha
 	return t, nil
 }
 
-// Line gives the exchange that the tape begins at and those that went on from it,
+// Line gives the exchange that the recording begins at and those that went on from it,
 // oldest first.
-func (t *Tape) Line() []*transcript.Exchange { return t.line }
+func (t *RecordedResults) Line() []*transcript.Exchange { return t.line }
 
 // of gives the results of a tool, in the order of the recording.
-func (t *Tape) of(name string) []*taped {
-	var list []*taped
+func (t *RecordedResults) of(name string) []*recordedResult {
+	var list []*recordedResult
 	for _, r := range t.all {
 		if r.key.name == name {
 			list = append(list, r)
@@ -74,8 +74,8 @@ func (t *Tape) of(name string) []*taped {
 	return list
 }
 
-// CallIDs lists the ids of the calls with results on the tape, in their order.
-func (t *Tape) CallIDs() []string {
+// CallIDs lists the ids of the calls with results in the recording, in their order.
+func (t *RecordedResults) CallIDs() []string {
 	ids := make([]string, len(t.all))
 	for i, r := range t.all {
 		ids[i] = r.callID
@@ -83,8 +83,8 @@ func (t *Tape) CallIDs() []string {
 	return ids
 }
 
-// Has tells whether a call of that id has a result on the tape.
-func (t *Tape) Has(callID string) bool { return t.byID[callID] != nil }
+// Has tells whether a call of that id has a result in the recording.
+func (t *RecordedResults) Has(callID string) bool { return t.byID[callID] != nil }
 
 // lineFrom gives an exchange and those that went on from it: of several that did,
 // the one that leads furthest. A failed attempt goes on with what the next attempt
@@ -162,7 +162,7 @@ func otherTakes(ctx context.Context, r transcript.Reader, origin *transcript.Exc
 	return others, nil
 }
 
-func (t *Tape) add(r *taped) {
+func (t *RecordedResults) add(r *recordedResult) {
 	t.byCall[r.key] = append(t.byCall[r.key], r)
 	t.byID[r.callID] = r
 	t.all = append(t.all, r)
@@ -183,12 +183,12 @@ func plainBody(ctx context.Context, r transcript.Reader, m transcript.Message) (
 	return plain, nil
 }
 
-// Player gives the tape as sources for one take: what the edits say of results on
+// Player gives the recording as sources for one take: what the edits say of results on
 // it, and what was recorded. Results of the same call are given in the order in
 // which they were used, each once. used are the calls of an earlier take, that this
-// one goes on from, that got theirs from the tape.
-func (t *Tape) Player(edits []transcript.Edit, used []*Call) (edited, recorded Source) {
-	p := &tapePlayer{tape: t, next: map[tapeKey]int{}, edits: map[string]*transcript.Edit{}}
+// one goes on from, that got theirs from the recording.
+func (t *RecordedResults) Sources(edits []transcript.Edit, used []*Call) (edited, recorded Source) {
+	p := &resultSources{of: t, next: map[resultKey]int{}, edits: map[string]*transcript.Edit{}}
 	for i := range edits {
 		if edits[i].Op == transcript.SetResult {
 			p.edits[edits[i].CallID] = &edits[i]
@@ -200,17 +200,17 @@ func (t *Tape) Player(edits []transcript.Edit, used []*Call) (edited, recorded S
 	return editedSource{p}, recordedSource{p}
 }
 
-// tapePlayer counts what is used up.
-type tapePlayer struct {
-	tape  *Tape
-	next  map[tapeKey]int
+// resultSources counts what is used up.
+type resultSources struct {
+	of    *RecordedResults
+	next  map[resultKey]int
 	edits map[string]*transcript.Edit // by call id: of a recorded call, or of the take's own
 }
 
 // peek gives the next result of a call, nil if there is none left.
-func (p *tapePlayer) peek(c *Call) *taped {
+func (p *resultSources) peek(c *Call) *recordedResult {
 	key := keyOf(c.recordedName(), c.ArgumentsRaw, c.Arguments)
-	list := p.tape.byCall[key]
+	list := p.of.byCall[key]
 	if n := p.next[key]; n < len(list) {
 		return list[n]
 	}
@@ -219,7 +219,7 @@ func (p *tapePlayer) peek(c *Call) *taped {
 
 // edit gives what the edits say of a call: by its own id, or by that of the recorded
 // call whose turn it is.
-func (p *tapePlayer) edit(c *Call) (*transcript.Edit, *taped) {
+func (p *resultSources) edit(c *Call) (*transcript.Edit, *recordedResult) {
 	if e := p.edits[c.CallID]; e != nil && c.CallID != "" {
 		return e, nil
 	}
@@ -229,13 +229,13 @@ func (p *tapePlayer) edit(c *Call) (*transcript.Edit, *taped) {
 	return nil, nil
 }
 
-func (p *tapePlayer) use(at *taped) {
+func (p *resultSources) use(at *recordedResult) {
 	if at != nil {
 		p.next[at.key]++
 	}
 }
 
-type editedSource struct{ *tapePlayer }
+type editedSource struct{ *resultSources }
 
 func (s editedSource) Covers(c *Call) bool {
 	e, _ := s.edit(c)
@@ -258,7 +258,7 @@ func (s editedSource) Answer(_ context.Context, c *Call) (*Result, error) {
 	return r, nil
 }
 
-type recordedSource struct{ *tapePlayer }
+type recordedSource struct{ *resultSources }
 
 func (s recordedSource) Covers(c *Call) bool { return s.peek(c) != nil }
 

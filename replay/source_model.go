@@ -14,8 +14,8 @@ import (
 // the tool, results that were recorded of it, and the arguments. What it is asked is
 // a side call of the take.
 type Simulated struct {
-	Model string
-	Tape  *Tape // for examples; nil for none
+	Model    string
+	Recorded *RecordedResults // for examples; nil for none
 
 	loop *loop
 }
@@ -69,8 +69,8 @@ type example struct{ arguments, result string }
 // tape.
 func (s *Simulated) examples(c *Call) []example {
 	list := s.loop.examples[c.Name]
-	if s.Tape != nil {
-		for _, t := range s.Tape.of(c.recordedName()) {
+	if s.Recorded != nil {
+		for _, t := range s.Recorded.of(c.recordedName()) {
 			list = append(list, example{t.key.arguments, t.item.Text})
 		}
 	}

@@ -12,17 +12,17 @@ import (
 // the take that the text is from.
 type Check func(ctx context.Context, text, take string) (bool, error)
 
-// LookByCheck lets a check judge the final text of a take.
-func LookByCheck(name string, check Check) Look {
-	return Look{Name: "check: " + name, Mode: transcript.Continue, Yes: func(ctx context.Context, t *Take) (bool, error) {
+// TextPasses lets a check judge the final text of a take.
+func TextPasses(name string, check Check) Predicate {
+	return Predicate{Name: "check: " + name, Mode: transcript.Continue, Holds: func(ctx context.Context, t *Take) (bool, error) {
 		return check(ctx, t.FinalText, t.Ref)
 	}}
 }
 
-// LookAtAnswer lets a check judge the last answer of a take, as JSON: {text, output:
+// AnswerPasses lets a check judge the last answer of a take, as JSON: {text, output:
 // [item], finish_reason, model, usage}.
-func LookAtAnswer(name string, check Check) Look {
-	return Look{Name: "check: " + name, Mode: transcript.Once, Yes: func(ctx context.Context, t *Take) (bool, error) {
+func AnswerPasses(name string, check Check) Predicate {
+	return Predicate{Name: "check: " + name, Mode: transcript.Once, Holds: func(ctx context.Context, t *Take) (bool, error) {
 		text, err := t.answerJSON()
 		if err != nil {
 			return false, err

@@ -21,10 +21,10 @@ type Estimate struct {
 // bytesPerToken is what a token has of a body, about.
 const bytesPerToken = 4
 
-// Estimate tells what a take of the exchange at which the tape begins is likely to
+// Estimate tells what a take of the exchange at which the recording begins is likely to
 // use, if it is sent as req is. One that goes on from another take does not do again
 // what that did. Without prices its cost is not known.
-func (t *Tape) Estimate(req *Request, mode transcript.TakeMode, steps int, prices *pricing.Table) Estimate {
+func (t *RecordedResults) Estimate(req *Request, mode transcript.TakeMode, steps int, prices *pricing.Table) Estimate {
 	line := t.line[min(req.done, len(t.line)-1):]
 	if mode == transcript.Once {
 		line = line[:1]
@@ -59,7 +59,7 @@ func (t *Tape) Estimate(req *Request, mode transcript.TakeMode, steps int, price
 
 // Estimate returns what it is likely to use to send the request once.
 func (r *Request) Estimate(prices *pricing.Table) Estimate {
-	tape := Tape{line: []*transcript.Exchange{r.Origin}}
+	tape := RecordedResults{line: []*transcript.Exchange{r.Origin}}
 	return tape.Estimate(r, transcript.Once, 0, prices)
 }
 

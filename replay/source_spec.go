@@ -32,7 +32,7 @@ func (y *Ready) recorded(later []transcript.Edit) map[transcript.Source]Source {
 	if y.Resumed != nil {
 		edits, used = append(slices.Clone(y.Resumed.Edits), later...), y.Resumed.Used
 	}
-	edited, recorded := y.tape.Player(edits, used)
+	edited, recorded := y.rest.Sources(edits, used)
 	return map[transcript.Source]Source{transcript.FromEdit: edited, transcript.FromRecording: recorded}
 }
 
@@ -66,7 +66,7 @@ func (y *Ready) open(ctx context.Context, later []transcript.Edit) (list []Sourc
 			}
 			ends = append(ends, end)
 		case s.From == transcript.FromModel:
-			source = &Simulated{Model: s.Model, Tape: y.tape}
+			source = &Simulated{Model: s.Model, Recorded: y.rest}
 		}
 		list = append(list, source)
 	}

@@ -14,9 +14,9 @@ import (
 // maxBody bounds the size of a request.
 const maxBody = 64 << 20
 
-// Tape holds recordings, to be found by request. It may be used by several
+// Recordings holds recordings, to be found by request. It may be used by several
 // goroutines.
-type Tape struct {
+type Recordings struct {
 	reader   transcript.Reader
 	outliner *outliner
 	mu       sync.Mutex
@@ -38,13 +38,13 @@ type recording struct {
 // nearLimit is how many recordings are kept for one beginning of a history.
 const nearLimit = 4
 
-// NewTape makes an empty tape. Its masks are those given alone.
-func NewTape(r transcript.Reader, masks []Mask) *Tape {
-	return &Tape{reader: r, outliner: newOutliner(masks), byKey: map[hash][]*recording{}, near: map[hash][]*recording{}, byPath: map[string][]*recording{}}
+// NewRecordings makes an empty store of recordings. Its masks are only those given.
+func NewRecordings(r transcript.Reader, masks []Mask) *Recordings {
+	return &Recordings{reader: r, outliner: newOutliner(masks), byKey: map[hash][]*recording{}, near: map[hash][]*recording{}, byPath: map[string][]*recording{}}
 }
 
 // Len tells how many recordings there are.
-func (t *Tape) Len() int {
+func (t *Recordings) Len() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.all)
@@ -55,7 +55,7 @@ var ErrUnservable = errors.New("cannot be served")
 
 // Add adds a recording. Those of equal requests are served in the order in which
 // they were added.
-func (t *Tape) Add(ctx context.Context, e *transcript.Exchange) error {
+func (t *Recordings) Add(ctx context.Context, e *transcript.Exchange) error {
 	if e.Lossy || e.Request.Omitted != "" || e.Response.Omitted != "" || e.Outcome == transcript.InProgress {
 		return fmt.Errorf("x%d %w: it was not recorded in full", e.N, ErrUnservable)
 	}
@@ -80,7 +80,7 @@ func (t *Tape) Add(ctx context.Context, e *transcript.Exchange) error {
 
 // take gives the recording whose turn it is. matched is the last one that was
 // served, if all are used up; nil if none matches.
-func (t *Tape) take(o *outline) (next, matched *recording) {
+func (t *Recordings) take(o *outline) (next, matched *recording) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var like *recording // the first one left that is equal only with masks
@@ -108,7 +108,7 @@ func (t *Tape) take(o *outline) (next, matched *recording) {
 
 // nearest gives the recording that has the longest beginning of its history in
 // common with a request, nil if there is none of that API.
-func (t *Tape) nearest(o *outline) *recording {
+func (t *Recordings) nearest(o *outline) *recording {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var best *recording
@@ -141,7 +141,7 @@ func (t *Tape) nearest(o *outline) *recording {
 func abs(n int) int { return max(n, -n) }
 
 // Rewind makes every recording unserved.
-func (t *Tape) Rewind() {
+func (t *Recordings) Rewind() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, r := range t.all {
@@ -150,7 +150,7 @@ func (t *Tape) Rewind() {
 }
 
 // left gives the recordings that were not served, at most limit, and how many there are.
-func (t *Tape) left(limit int) (refs []string, n int) {
+func (t *Recordings) left(limit int) (refs []string, n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	refs = []string{}

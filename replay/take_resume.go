@@ -21,7 +21,7 @@ var ErrOpenCalls = errors.New("open calls have no result")
 type Resumed struct {
 	Take  *transcript.Take
 	Calls []*Call           // that it left open; none if its last request is to be sent again
-	Used  []*Call           // that got their results from the tape: see Tape.Player
+	Used  []*Call           // that got their results from the recording: see RecordedResults.Sources
 	Edits []transcript.Edit // of results that had not come yet
 
 	turn    *transcript.Turn        // the answer with the calls, nil if there is none
@@ -73,7 +73,7 @@ func originalNames(ctx context.Context, r transcript.Reader, origin *transcript.
 	}
 	body, _, err := Full(ctx, r, origin)
 	if err != nil {
-		return nil // the tape knows them by the names that stayed
+		return nil // the recording knows them by the names that stayed
 	}
 	_, losses, err := dialect.Convert(origin.Dialect, to, body)
 	if err != nil {
@@ -83,7 +83,7 @@ func originalNames(ctx context.Context, r transcript.Reader, origin *transcript.
 }
 
 // answered finds what the last answer left open, and which calls of the history got
-// their results from the tape.
+// their results from the recording.
 func (s *Resumed) answered(ctx context.Context, r transcript.Reader, req *Request, last *transcript.Exchange) error {
 	request, err := req.decoded()
 	if err != nil {
@@ -183,7 +183,7 @@ func (s *Resumed) Next(ctx context.Context, r transcript.Reader, req *Request, s
 }
 
 // keep sorts the results of a take: those that no request brought wait, if it is the
-// take that is gone on from. What comes from the tape or an edit comes from there again.
+// take that is gone on from. What comes from the recording or an edit comes from there again.
 func (s *Resumed) keep(t *transcript.Take) {
 	var sent []transcript.TakeResult
 	for _, r := range t.Results {

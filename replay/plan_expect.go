@@ -38,7 +38,7 @@ func (e *ExpectError) Error() string {
 func (e *ExpectError) Unwrap() error { return e.Err }
 
 // inTake returns what is looked at in a take that may be of many steps.
-func (x *Expect) inTake(recorded *transcript.Turn) (Look, error) {
+func (x *Expect) inTake(recorded *transcript.Turn) (Predicate, error) {
 	switch {
 	case x.Tool != "":
 		name, arguments, some := strings.Cut(x.Tool, "=")
@@ -46,7 +46,7 @@ func (x *Expect) inTake(recorded *transcript.Turn) (Look, error) {
 		if some {
 			subset = json.RawMessage(arguments)
 		}
-		look, err := LookForTool(name, subset)
+		look, err := CallsTool(name, subset)
 		if err != nil {
 			return look, &ExpectError{"tool", err}
 		}
@@ -54,22 +54,22 @@ func (x *Expect) inTake(recorded *transcript.Turn) (Look, error) {
 	case x.Text != "":
 		expr, err := regexp.Compile(x.Text)
 		if err != nil {
-			return Look{}, &ExpectError{"text", err}
+			return Predicate{}, &ExpectError{"text", err}
 		}
-		return LookForText(expr), nil
+		return TextMatches(expr), nil
 	case x.Check != nil:
-		return LookByCheck(x.CheckName, x.Check), nil
+		return TextPasses(x.CheckName, x.Check), nil
 	}
-	return LookAtNext(recorded), nil
+	return SameAsRecorded(recorded), nil
 }
 
 // inAnswer returns what is looked at in the answer to one request.
-func (x *Expect) inAnswer(recorded *transcript.Turn) (Look, error) {
+func (x *Expect) inAnswer(recorded *transcript.Turn) (Predicate, error) {
 	if x.Check != nil {
-		return LookAtAnswer(x.CheckName, x.Check), nil
+		return AnswerPasses(x.CheckName, x.Check), nil
 	}
 	if x.Tool+x.Text == "" && (recorded == nil || Label(recorded) == ByText) {
-		return Look{}, ErrExpectNothing
+		return Predicate{}, ErrExpectNothing
 	}
 	look, err := x.inTake(recorded)
 	if x.Text != "" {

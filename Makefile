@@ -35,11 +35,12 @@ check: lint
 	$(GO) test -race -tags $(TAGS) ./...
 
 .PHONY: lint
+MODULES := pricing/catwalk examples/openai-go examples/anthropic-go
 LINT := $(shell $(GO) env GOPATH)/bin/golangci-lint
 LINT_VERSION := v2.12.2
 lint:
 	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo "gofmt would change these files"; exit 1; }
-	@$(GO) mod tidy -diff >/dev/null || { echo "go mod tidy would change go.mod or go.sum"; exit 1; }
+	@for m in . $(MODULES); do $(GO) -C $$m mod tidy -diff >/dev/null || { echo "go mod tidy would change $$m/go.mod or go.sum"; exit 1; }; done
 	@$(LINT) version 2>/dev/null | grep -q $(LINT_VERSION:v%=%) || $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	$(LINT) run ./...
 

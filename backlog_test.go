@@ -21,8 +21,8 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Who stops a recorder while its database does not take anything in is told how
-// many exchanges are left, and the next start has them.
+// While the database does not answer, Close logs how many exchanges are left, and the
+// next start stores them.
 func TestClose_SaysWhatIsLeftInTheSpool(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.db")
 	b := newBench(t, path)
@@ -70,8 +70,8 @@ func TestClose_SaysWhatIsLeftInTheSpool(t *testing.T) {
 	}
 }
 
-// A recorder whose database a newer version has changed says so once, stops
-// without waiting, and leaves all to the next start.
+// If a newer version has changed the database, the log says so once, Close does not
+// wait, and the next start stores everything.
 func TestClose_OfADatabaseThatANewerVersionChanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.db")
 	b := newBench(t, path)
@@ -119,9 +119,9 @@ const (
 )
 
 // BenchmarkBacklog sends distinct bodies of 200 KB through a recorder, 100 a
-// second for 25 seconds over 16 connections, while somebody else writes to the
-// database too. It tells how long after the end the spool was empty, and how
-// long the other writer waited. It runs once, whatever b.N.
+// second for 25 seconds over 16 connections, while another writer uses the database.
+// It reports how long after the end the spool was empty, and how long the other writer
+// waited. It runs once, whatever b.N.
 func BenchmarkBacklog(b *testing.B) {
 	db, err := retake.OpenSpool(filepath.Join(b.TempDir(), "t.db"), retake.Options{})
 	if err != nil {
@@ -169,8 +169,8 @@ func BenchmarkBacklog(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// writeBeside notes how long small transactions take, and how many exchanges
-// waited in the spool at most.
+// writeBeside measures how long small transactions take, and how many exchanges waited
+// in the spool at most.
 func writeBeside(ctx context.Context, db *retake.DB) (waits []time.Duration, most int) {
 	for ; ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
 		rows := db.Store()

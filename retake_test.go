@@ -21,7 +21,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// bench is a recorder in front of a server that answers with what it got.
+// bench is a recorder in front of a server that echoes requests.
 type bench struct {
 	t    *testing.T
 	path string
@@ -74,7 +74,7 @@ func (b *bench) close() {
 	}
 }
 
-// stored gives the request bodies in the database.
+// stored returns the request bodies in the database.
 func (b *bench) stored() []string {
 	b.t.Helper()
 	db, err := store.OpenReader(b.path)
@@ -101,7 +101,7 @@ func (b *bench) stored() []string {
 	return texts
 }
 
-// until waits for something that happens by itself.
+// until waits until ok returns true.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for range 2000 {
@@ -113,7 +113,7 @@ func until(t *testing.T, what string, ok func() bool) {
 	t.Fatalf("%s did not happen within 10 s", what)
 }
 
-func TestDB_CloseTakesInWhatWasRecorded(t *testing.T) {
+func TestDB_CloseStoresWhatWasRecorded(t *testing.T) {
 	b := newBench(t, filepath.Join(t.TempDir(), "t.db"))
 	for i := range 50 {
 		b.call(fmt.Sprint(i))
@@ -167,7 +167,7 @@ func TestDB_RecordsIntoANewFileWhenTheDatabaseIsRemoved(t *testing.T) {
 	b.close()
 	got := b.stored()
 	if len(got) > 0 && got[0] == "before" {
-		// its spool space was not free yet when the file went, so it is taken in again
+		// its spool space was not free yet when the file went, so it is stored again
 		got = got[1:]
 	}
 	if len(got) != 20 || got[0] != "after 0" {
@@ -196,7 +196,7 @@ func TestDB_RecordsAgainOnceTheDatabaseCanBeOpened(t *testing.T) {
 	}
 }
 
-func TestDB_TakesInWhatAnEarlierProcessLeft(t *testing.T) {
+func TestDB_StoresWhatAnEarlierProcessLeft(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.db")
 	if err := os.MkdirAll(path, 0o700); err != nil { // a folder cannot be opened as a database
 		t.Fatal(err)
@@ -210,15 +210,15 @@ func TestDB_TakesInWhatAnEarlierProcessLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := newBench(t, path)
-	until(t, "taking in", func() bool { return next.db.Store() != nil && len(next.stored()) == 1 })
+	until(t, "storing", func() bool { return next.db.Store() != nil && len(next.stored()) == 1 })
 	next.close()
 	if got := next.stored(); len(got) != 1 || got[0] != "left behind" {
 		t.Errorf("stored %q, want what was left behind", got)
 	}
 }
 
-// A salt that was cut while it was made, as by a full disk, is made anew. One that
-// is whole stays, whoever reads it.
+// A salt that was cut while it was written, by a full disk for example, is replaced. A
+// whole one stays.
 func TestOpenSpool_MakesACutSaltAnew(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	file := filepath.Join(retake.SpoolDir(path), "salt")

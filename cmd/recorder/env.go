@@ -8,13 +8,12 @@ import (
 	"github.com/retake-debugger/retake/recorder"
 )
 
-// client is a base-URL variable that clients read, and where what it points
-// to is found at the recorder.
+// client is a base-URL variable that clients read, and the API that it points to.
 type client struct {
 	variable string
-	upstream string // name of the provider that it means
+	upstream string // name of the provider
 	path     string // path of its API below the host
-	greeted  bool   // told at the start
+	greeted  bool   // printed at the start
 }
 
 // clients are the variables that "recorder run" sets: those of the official
@@ -27,7 +26,7 @@ var clients = [...]client{
 	{"OLLAMA_HOST", "ollama", "", false},
 }
 
-// basePath tells where the recorder has the API that a variable points to;
+// basePath returns the path at the recorder of the API that a variable points to.
 // ok is false if no upstream serves it. A single upstream serves all.
 func basePath(upstreams []recorder.Upstream, c client) (path string, ok bool) {
 	for _, up := range upstreams {
@@ -36,7 +35,7 @@ func basePath(upstreams []recorder.Upstream, c client) (path string, ok bool) {
 			return c.path, true
 		case up.Name == c.upstream, len(upstreams) == 1:
 			if strings.Trim(up.URL.Path, "/") != "" {
-				return "/" + up.Name, true // its URL has the path already
+				return "/" + up.Name, true // its URL already has the path
 			}
 			return "/" + up.Name + c.path, true
 		}
@@ -44,9 +43,9 @@ func basePath(upstreams []recorder.Upstream, c client) (path string, ok bool) {
 	return c.path, len(upstreams) == 0
 }
 
-// given adds the values that the variables have to the well-known providers:
-// a client that was pointed at a gateway still reaches it. It tells which
-// values cannot be used.
+// given returns the well-known providers with the values that the variables have
+// already: a client that was pointed at a gateway still reaches it. It also returns the
+// variables whose values cannot be used.
 func given(getenv func(string) string) (upstreams []recorder.Upstream, unusable []string) {
 	upstreams = recorder.Providers()
 	taken := map[string]bool{}
@@ -70,8 +69,8 @@ func given(getenv func(string) string) (upstreams []recorder.Upstream, unusable 
 	return upstreams, unusable
 }
 
-// environment sets the variables for a recorder at that URL, and keeps calls to
-// it from going to a proxy. A variable that no upstream serves stays as it is.
+// environment returns the variables for a recorder at that URL, and those that keep
+// calls to it from going through a proxy. A variable that no upstream serves is left out.
 func environment(upstreams []recorder.Upstream, at string, getenv func(string) string) []string {
 	var env []string
 	for _, c := range clients {

@@ -16,8 +16,8 @@ import (
 	"github.com/retake-debugger/retake/cmd/internal/usage"
 )
 
-// Exit statuses of recorder itself. "recorder run" exits as its command does, and
-// as shells do where it cannot be started.
+// Exit statuses of recorder itself. "recorder run" exits as its command does, or as a
+// shell does if the command cannot be started.
 const (
 	exitOK            = 0
 	exitTrouble       = 1
@@ -26,8 +26,8 @@ const (
 	exitNoCommand     = 127
 )
 
-// memoryAim is what Go's part of the memory is kept to by collecting more often,
-// while as much as ever can be in flight: under load most of it is garbage.
+// memoryAim is the soft limit of Go's memory. It bounds garbage, not what can be in
+// flight: under load most memory is garbage.
 const memoryAim = 100 << 20
 
 func main() {
@@ -42,7 +42,7 @@ type usageError struct{ error }
 
 func (u usageError) Unwrap() error { return u.error }
 
-// commandError says why a command cannot be started; status is what shells exit with.
+// commandError says why a command cannot be started. A shell would exit with status.
 type commandError struct {
 	error
 	status int
@@ -53,7 +53,7 @@ type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// run is the whole program. It returns the exit status.
+// run runs the program and returns its exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv func(string) string) int {
 	root := newRoot(stderr, getenv)
 	root.SetArgs(args)
@@ -93,17 +93,17 @@ byte. Point the agent at it by its base URL:
 Without --upstream the well-known providers are there by name (/openai,
 /anthropic, /gemini, /openrouter, /ollama …), and /v1/chat/completions,
 /v1/responses and /v1/messages find theirs. One --upstream URL takes everything;
---upstream NAME=URL hangs under /NAME/. Only these hosts are ever called.
+--upstream NAME=URL is reached below /NAME/. Only these hosts are ever called.
 
 Secrets: credentials in headers and URLs are passed on and never stored. With
 --redact, secrets in bodies (keys of known vendors, tokens, private keys, e-mail
 addresses, what --redact-rules says) are passed on as they are and stored as
 [redacted:openai:1a2b3c4d5e], the same for the same secret; the length and the
-SHA-256 of what went over the wire are kept. The spool beside the database holds the
-bodies as they were until they are stored, and its space until it is written over:
-keep it where secrets may lie. The viewer shows what is under way from there. What
-a killed recorder left in its spool is redacted if the next one is started with
---redact, too.
+SHA-256 of what went over the wire are kept. Until bodies are stored, the spool beside
+the database holds them as they were, and after that until its space is written over:
+keep it where secrets may lie. The viewer shows exchanges in flight from there. What a
+killed recorder left in its spool is redacted if the next one runs with --redact as
+well.
 
 Ctrl-C waits for what is in flight and leaves a clean database; a second one stops
 at once. Read it with inspect, or in the viewer (--web).

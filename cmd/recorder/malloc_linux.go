@@ -3,10 +3,9 @@ package main
 /*
 #include <malloc.h>
 
-// glibc gives threads heaps of their own. SQLite is called from many threads, one
-// after the other, and what it frees in one of them the next does not use again:
-// together they kept twice the memory. To be said before the first thread begins,
-// which is before Go does.
+// glibc gives each thread a heap of its own. SQLite is called from many threads, one
+// after the other, and no thread uses again what another one freed: together they kept
+// twice the memory. This must run before the first thread starts, hence before Go.
 __attribute__((constructor)) static void share_heap(void) {
 #ifdef M_ARENA_MAX
 	mallopt(M_ARENA_MAX, 1);

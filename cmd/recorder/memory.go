@@ -11,31 +11,31 @@ import (
 	"github.com/retake-debugger/retake/recorder/spool"
 )
 
-// How much memory may be garbage before it is collected, in percent of what is
-// not: little while little is held and no traffic waits for the processor.
+// How much garbage may collect before the collector runs, in percent of what is live:
+// little while little is live and no traffic waits for the processor.
 const (
 	garbageCalm = 30
 	garbageBusy = 100
 
-	calmHeap     = 20 << 20 // what may be held at most for less than garbageBusy
-	calmGarbage  = 4 << 20  // less is not worth collecting
+	calmHeap     = 20 << 20 // with more live bytes garbageBusy holds
+	calmGarbage  = 4 << 20  // less garbage is not worth collecting
 	memoryEvery  = 100 * time.Millisecond
-	restedMemory = 5 * time.Second // so long after the last exchange memory goes back to the system
-	restedLess   = 1 << 20         // and after so much was allocated without one: by the search index, or the viewer
+	restedMemory = 5 * time.Second // memory goes back to the system so long after the last exchange
+	restedLess   = 1 << 20         // or after so much was allocated without one, by the search index or the viewer
 )
 
 // memory keeps the memory of the process small.
 type memory struct {
-	spool  *spool.Spool
-	pace   *ingest.Pace
-	heap   []metrics.Sample // what is live, and what was ever allocated
-	share  int              // of garbage, as set
-	seen   int64            // bytes in the spool's count
-	taken  uint64           // bytes allocated by then
-	since  time.Time        // when either changed last
-	rested bool             // memory has been given back since
+	spool     *spool.Spool
+	pace      *ingest.Pace
+	heap      []metrics.Sample // live bytes, and bytes ever allocated
+	share     int              // of garbage, as set
+	seen      int64            // bytes that the spool had written
+	allocated uint64           // bytes allocated by then
+	since     time.Time        // when either last changed
+	rested    bool             // memory has been given back since
 
-	collected chan struct{} // has a token when garbage was collected
+	collected chan struct{} // gets a token after each collection
 }
 
 func newMemory(s *spool.Spool) *memory {
@@ -53,12 +53,13 @@ func (m *memory) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		case <-m.collected: // if that comes often it should be looked at once
+		case <-m.collected: // collections come often: look at once
 		}
 	}
 }
 
-// arm tells when garbage is collected: an object that nobody holds is as well.
+// arm makes the next collection send a token: it collects an object that nothing
+// refers to, and runs its cleanup.
 func (m *memory) arm(ctx context.Context) {
 	type canary struct{ _ *byte } // a pointer: tiny objects without one share their memory
 	runtime.AddCleanup(new(canary), func(m *memory) {
@@ -83,7 +84,7 @@ func (m *memory) look(now time.Time) {
 	}
 }
 
-// wanted is the share of garbage for so many bytes that are none.
+// wanted returns the share of garbage for so many live bytes.
 func (m *memory) wanted(live uint64, busy bool) int {
 	if live >= calmHeap || busy {
 		return garbageBusy
@@ -91,11 +92,11 @@ func (m *memory) wanted(live uint64, busy bool) int {
 	return min(max(garbageCalm, int(100*calmGarbage/max(1, live))), garbageBusy)
 }
 
-// done says, once, that nothing has passed for a while and nothing waits or is
-// worked on. taken is what was ever allocated.
-func (m *memory) done(s spool.Stats, taken uint64, now time.Time) bool {
-	if s.Written != m.seen || s.Backlog > 0 || s.InFlight > 0 || taken > m.taken+restedLess {
-		m.seen, m.taken, m.since, m.rested = s.Written, taken, now, false
+// done reports, once, that nothing has passed for a while and nothing waits or is
+// worked on. allocated is the number of bytes ever allocated.
+func (m *memory) done(s spool.Stats, allocated uint64, now time.Time) bool {
+	if s.Written != m.seen || s.Backlog > 0 || s.InFlight > 0 || allocated > m.allocated+restedLess {
+		m.seen, m.allocated, m.since, m.rested = s.Written, allocated, now, false
 		return false
 	}
 	if m.rested || now.Sub(m.since) < restedMemory {

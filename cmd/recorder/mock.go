@@ -48,8 +48,8 @@ body. What differs from run to run is masked (--masks prints the list, --mask ad
 a pattern). Recordings of equal requests are served in their order, each once; then
 the error is replay_exhausted. Where nothing matches it is replay_no_match: status
 400, which no SDK sends again, with the nearest recording and where the request
-differs from it. No provider is ever called, unless --on-miss forward says so:
-then the request goes to --upstream and is recorded.
+differs from it. No provider is ever called, except with --on-miss forward: then the
+request goes to --upstream and is recorded.
 
 Answers come with their status, headers and bytes, in the pieces in which they
 came: at once, or with --speed 1 as slowly as they did.
@@ -61,12 +61,12 @@ ids), result:TEXT. Each is logged.
 
 result:TEXT gives the last tool result of the request another text before it is
 matched or forwarded, and the same result in all later requests, as if the tool had
-said so. What the model says to that no recording of the run can tell: add a take in
+said so. No recording of the run can tell what the model says to that: add a take in
 which it saw that text (inspect replay r12.3 --set-result CALL_ID=TEXT, then --from
 r12 --from t4), or ask a model (--on-miss forward).
 
-POST /_retake/rewind makes every recording unserved, GET /_retake/status tells
-what was served and what is left.`,
+POST /_retake/rewind makes every recording available again, GET /_retake/status
+shows what was served and what is left.`,
 		Example: `  recorder mock --from r12
   recorder mock --from x34 --from x35 --speed 1
   recorder mock --from r12 --fault 429@3 --fault cut:5@0.1
@@ -86,15 +86,15 @@ what was served and what is left.`,
 	flags := c.Flags()
 	flags.StringArrayVar(&f.from, "from", nil, "run, step, exchange or take to answer from (repeatable)")
 	flags.Float64Var(&f.speed, "speed", 0, "1 answers as slowly as it was recorded, 2 twice as fast, 0 at once")
-	flags.StringArrayVar(&f.own, "mask", nil, "mask what fits this regular expression too (repeatable)")
+	flags.StringArrayVar(&f.own, "mask", nil, "also mask what matches this regular expression (repeatable)")
 	flags.BoolVar(&f.printMask, "masks", false, "print what is masked, and stop")
-	flags.StringVar(&f.onMiss, "on-miss", "stop", "what happens to a request that no recording is left for: stop answers an error, forward sends it to --upstream")
+	flags.StringVar(&f.onMiss, "on-miss", "stop", "what to do with a request without a recording: stop answers with an error, forward sends it to --upstream")
 	flags.StringArrayVar(&f.faults, "fault", nil, "what goes wrong, and when (repeatable)")
-	flags.Uint64Var(&f.seed, "seed", 1, "decides about faults that happen by chance")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of faults that happen by chance")
 	return c
 }
 
-// handler makes the mock without its recordings.
+// handler returns the mock without its recordings, and its masks.
 func (f *mockFlags) handler() (*mock.Handler, []mock.Mask, error) {
 	masks := mock.Masks()
 	for _, pattern := range f.own {
@@ -116,7 +116,7 @@ func (f *mockFlags) handler() (*mock.Handler, []mock.Mask, error) {
 	case len(f.from) == 0:
 		return nil, nil, usageError{errors.New("--from is missing: a run, a step or an exchange")}
 	case f.speed < 0:
-		return nil, nil, usageError{errors.New("--speed is not less than 0")}
+		return nil, nil, usageError{errors.New("--speed must not be less than 0")}
 	case f.onMiss != "stop" && f.onMiss != "forward":
 		return nil, nil, usageError{fmt.Errorf("--on-miss %q: want stop or forward", f.onMiss)}
 	}
@@ -184,7 +184,7 @@ func loadRecordings(ctx context.Context, recordings *mock.Recordings, r transcri
 	return nil
 }
 
-// meant gives the exchanges that a reference means: of a take all that it sent.
+// meant returns the exchanges that a reference means; of a take all that it sent.
 func meant(ctx context.Context, r transcript.Reader, ref string) ([]*transcript.Exchange, error) {
 	target, err := view.Locate(ctx, r, ref)
 	if err != nil {
@@ -218,8 +218,8 @@ func ofTake(ctx context.Context, r transcript.Reader, n int64) (list []*transcri
 	return list, nil
 }
 
-// ofRun gives the exchanges of a run, or of the agent of it that is meant, that no take
-// sent, oldest first.
+// ofRun returns the exchanges of a run, or of the agent that is meant, without those of
+// takes, oldest first.
 func ofRun(ctx context.Context, r transcript.Reader, of *view.Target) ([]*transcript.Exchange, error) {
 	agent := ""
 	if of.Agent > 0 {
@@ -259,7 +259,7 @@ func ofRun(ctx context.Context, r transcript.Reader, of *view.Target) ([]*transc
 	return list, nil
 }
 
-// forwarding opens what records the requests that are sent on.
+// forwarding returns a proxy that forwards and records requests, and what closes it.
 func forwarding(ctx context.Context, o *options, path string) (http.Handler, func() error, error) {
 	upstreams, err := parseUpstreams(o.upstreams)
 	if err != nil {

@@ -45,20 +45,20 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.db, "db", "", "database file (default $RETAKE_DB, else $XDG_DATA_HOME/retake/retake.db)")
 	f.StringArrayVar(&o.upstreams, "upstream", nil, "[NAME=]URL of a provider (repeatable)")
 	f.StringVar(&o.web, "web", "127.0.0.1:7778", "address of the viewer, or off")
-	f.StringVar(&o.token, "token", "", "token that clients must give, as header X-Retake-Token or base path /_t/TOKEN; needed off loopback")
+	f.StringVar(&o.token, "token", "", "token that clients must send, as header X-Retake-Token or base path /_t/TOKEN; needed off loopback")
 	f.StringArrayVar(&o.hosts, "allow-host", nil, "accept this Host header too (repeatable)")
-	f.StringArrayVar(&o.origins, "allow-origin", nil, "accept requests of pages of this origin (repeatable)")
-	f.StringVar(&o.caFile, "ca-file", "", "PEM file of further certificate authorities to trust on the way out")
-	f.StringVar(&o.websocket, "websocket", "426", "WebSockets on model paths: 426 refuses them, at which clients use HTTP; relay passes them through unrecorded")
+	f.StringArrayVar(&o.origins, "allow-origin", nil, "accept requests from pages of this origin (repeatable)")
+	f.StringVar(&o.caFile, "ca-file", "", "PEM file of more certificate authorities to trust for upstreams")
+	f.StringVar(&o.websocket, "websocket", "426", "WebSockets on model paths: 426 refuses them, and clients fall back to HTTP; relay passes them through unrecorded")
 	f.StringVar(&o.omit, "omit", "", "leave images or bodies out of what is stored; lengths and hashes are kept")
-	f.BoolVar(&o.redact, "redact", false, "replace secrets in bodies before they are stored; the spool and what is under way hold them until then (see Secrets)")
-	f.StringVar(&o.rules, "redact-rules", "", "--redact by this file of rules too: KIND PATTERN redacts what fits, keep PATTERN does not, keep-emails leaves addresses alone")
-	f.StringArrayVar(&o.paths, "exclude-path", nil, "pass requests to these paths unrecorded: a pattern, or a beginning that ends in / (repeatable)")
-	f.StringArrayVar(&o.headers, "exclude-header", nil, "pass requests with this header unrecorded: NAME, or NAME: VALUE (repeatable)")
+	f.BoolVar(&o.redact, "redact", false, "replace secrets in bodies before they are stored; the spool holds them until then (see Secrets)")
+	f.StringVar(&o.rules, "redact-rules", "", "--redact with the rules in this file as well: KIND PATTERN redacts what matches, keep PATTERN keeps it, keep-emails keeps e-mail addresses")
+	f.StringArrayVar(&o.paths, "exclude-path", nil, "do not record requests to these paths: a pattern, or a prefix that ends in / (repeatable)")
+	f.StringArrayVar(&o.headers, "exclude-header", nil, "do not record requests with this header: NAME, or NAME: VALUE (repeatable)")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
 }
 
-// check finds mistakes that flags alone show.
+// check returns an error for a flag with a wrong value.
 func (o *options) check() error {
 	if o.logFormat != "text" && o.logFormat != "json" {
 		return usageError{fmt.Errorf("--log-format %q: want text or json", o.logFormat)}
@@ -80,7 +80,7 @@ func (o *options) check() error {
 	return nil
 }
 
-// scrubber gives what replaces secrets; nil if nothing is to.
+// scrubber returns what replaces secrets; nil if nothing does.
 func (o *options) scrubber() (*redact.Scrubber, error) {
 	if !o.redact && o.rules == "" {
 		return nil, nil
@@ -111,8 +111,8 @@ func (o *options) path() (string, error) {
 	return path, nil
 }
 
-// upstreamName is what may stand before the = of --upstream, so that a = in a
-// URL is not mistaken for it.
+// upstreamName matches NAME=URL. The characters of a name are limited, so that a =
+// within a URL does not make one.
 var upstreamName = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._-]*)=(.*)$`)
 
 // parseUpstreams reads --upstream flags.
@@ -144,8 +144,8 @@ func parseUpstreams(flags []string) ([]recorder.Upstream, error) {
 	return all, nil
 }
 
-// rootCAs are the system's authorities and those of --ca-file; nil for the
-// system's alone.
+// rootCAs returns the system's certificate authorities with those of --ca-file; nil
+// stands for the system's alone.
 func (o *options) rootCAs() (*x509.CertPool, error) {
 	if o.caFile == "" {
 		return nil, nil

@@ -25,8 +25,8 @@ func newRun(o *options) *cobra.Command {
 		Long: `run starts COMMAND with the base-URL variables of the usual SDKs set to a
 recorder of its own, on a free port unless --listen is given. What it records is
 one run, named after the command. The exit status is that of COMMAND,
-128 and the signal that ended it, 126 if it cannot be executed, 127 if there is no
-such command, 2 if run is used wrongly.
+128 plus the signal that ended it, 126 if it cannot be executed, 127 if there is no
+such command, 2 for wrong usage of run.
 
 Clients:
   OPENAI_BASE_URL, OPENAI_API_BASE   OpenAI SDKs, Codex, most OpenAI-compatible clients
@@ -34,11 +34,11 @@ Clients:
   GOOGLE_GEMINI_BASE_URL             Gemini CLI, Google GenAI SDKs
   OLLAMA_HOST                        Ollama clients
 
-Where one of these is set already, its value is what the recorder forwards to.
+If one of these is set already, the recorder forwards to its value.
 Without --listen the recorder takes a free port, and there is no viewer without
 --web.
-A client that takes its base URL from its own configuration only must be pointed
-at the recorder there.`,
+A client that reads its base URL only from its own configuration must be pointed at
+the recorder there.`,
 		Example: `  recorder run -- python agent.py
   recorder run --db bug.db -- claude -p "fix the failing test"
   recorder run --upstream http://127.0.0.1:8000 -- node agent.js`,
@@ -58,13 +58,12 @@ at the recorder there.`,
 			return runCommand(c.Context(), o, args)
 		},
 	}
-	run.Flags().SetInterspersed(false) // flags behind COMMAND are its own
+	run.Flags().SetInterspersed(false) // flags after COMMAND are its own
 	return run
 }
 
-// runCommand starts a recorder, runs the command in front of it and stops. An
-// interrupt from the terminal reaches the command by itself and is for it to
-// answer; a SIGTERM is passed on.
+// runCommand starts a recorder, runs the command and stops. An interrupt from the
+// terminal reaches the command by itself; a SIGTERM is passed on.
 func runCommand(ctx context.Context, o *options, args []string) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM)
 	defer stop()
@@ -105,7 +104,7 @@ func runCommand(ctx context.Context, o *options, args []string) error {
 	return nil
 }
 
-// find gives the path of a command.
+// find returns the path of a command.
 func find(command string) (string, error) {
 	path, err := exec.LookPath(command)
 	switch {
@@ -117,8 +116,8 @@ func find(command string) (string, error) {
 	return "", commandError{fmt.Errorf("no command %q; is it installed, and in $PATH?", command), exitNoCommand}
 }
 
-// runUpstreams are those named by flags, else the well-known providers with
-// what the environment already says of them.
+// runUpstreams returns the upstreams that flags name, else the well-known providers
+// with the URLs that the environment has for them.
 func (o *options) runUpstreams() ([]recorder.Upstream, error) {
 	if len(o.upstreams) > 0 {
 		return parseUpstreams(o.upstreams)
@@ -130,7 +129,7 @@ func (o *options) runUpstreams() ([]recorder.Upstream, error) {
 	return upstreams, nil
 }
 
-// await runs the command to its end and gives its exit status.
+// await runs the command to its end and returns its exit status.
 func await(ctx context.Context, cmd *exec.Cmd) (int, error) {
 	if err := cmd.Start(); err != nil {
 		return 0, fmt.Errorf("start command: %w", err)
@@ -155,8 +154,8 @@ func await(ctx context.Context, cmd *exec.Cmd) (int, error) {
 	return 0, err
 }
 
-// label names the run after the program, and the script that it is given, and the
-// moment, so that no two are one. Other arguments may hold secrets.
+// label names the run after the program, its script and the time, so that no two runs
+// have the same label. Other arguments may hold secrets.
 func label(args []string, at time.Time) string {
 	name := filepath.Base(args[0])
 	if len(args) > 1 && !strings.HasPrefix(args[1], "-") {
@@ -167,7 +166,7 @@ func label(args []string, at time.Time) string {
 	return name + " @ " + at.UTC().Format(time.RFC3339Nano)
 }
 
-// report says what was captured, and loudly when that was no model call.
+// report prints what was captured, and warns if that was no model call.
 func (s *session) report(command string) {
 	exchanges, calls := s.db.Captured()
 	out := s.options.stderr

@@ -41,7 +41,7 @@ type session struct {
 	viewer    *http.Server
 	proxyAt   net.Listener
 	viewerAt  net.Listener
-	page      atomic.Pointer[func() http.Handler] // gives the viewer of the open database
+	page      atomic.Pointer[func() http.Handler] // returns the viewer of the open database
 	failed    chan error
 	memory    context.CancelFunc // ends what keeps memory small
 }
@@ -58,7 +58,7 @@ func serve(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	if err := s.opened(ctx); err != nil && ctx.Err() == nil { // to be stopped meanwhile is no error
+	if err := s.opened(ctx); err != nil && ctx.Err() == nil { // being stopped meanwhile is no error
 		return errors.Join(err, s.stop())
 	}
 	s.greet()
@@ -70,8 +70,8 @@ func serve(ctx context.Context, o *options) error {
 	return errors.Join(err, s.stop())
 }
 
-// start listens, then opens what is behind: an agent is never kept waiting by
-// a database.
+// start listens first and opens the database after it: an agent never waits for a
+// database.
 func start(o *options, upstreams []recorder.Upstream, label string) (*session, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -95,8 +95,8 @@ func start(o *options, upstreams []recorder.Upstream, label string) (*session, e
 	playing, pointAt := web.NewPlaying(), slices.Concat(s.settings(), s.routes())
 	s.db.Start(func(db *store.DB) {
 		replaying := &web.Replaying{Player: s.db.Player, Key: o.getenv}
-		// Made when it is first asked for: its pages take more memory than all else
-		// that is there before traffic comes.
+		// Made for the first request: its pages take more memory than everything else
+		// before traffic comes.
 		made := sync.OnceValue(func() http.Handler {
 			return web.New(web.Options{Version: retake.Version(), Reader: db, Update: db.Update, Replaying: replaying, Playing: playing, InFlight: func() []*transcript.Capture { return inFlight(path) }, AllowHosts: o.hosts, AllowOrigins: o.origins, Token: o.token, PointAt: pointAt, Log: s.log, Now: time.Now})
 		})
@@ -105,7 +105,7 @@ func start(o *options, upstreams []recorder.Upstream, label string) (*session, e
 	return s, nil
 }
 
-// keepSmall keeps memory small, unless the user has said how it is to be kept.
+// keepSmall keeps memory small, unless the user has set GOGC.
 func (s *session) keepSmall() {
 	if s.options.getenv("GOGC") != "" {
 		return
@@ -115,19 +115,19 @@ func (s *session) keepSmall() {
 	go newMemory(s.db.Recording().Spool).run(ctx)
 }
 
-// inFlight gives what recorders of this database have under way; what cannot be
-// read of that is shown when it has ended.
+// inFlight returns what recorders of this database have in flight. What cannot be read
+// is left out; it shows up after its end.
 func inFlight(db string) []*transcript.Capture {
 	list, _ := spool.InFlight(retake.SpoolDir(db))
 	return list
 }
 
-// openWithin is how long a start waits to learn that the database is of no
-// use. One that is only busy is waited for while recording.
+// openWithin is how long a start waits for an error about the database. A database
+// that is only busy is waited for while recording.
 const openWithin = 2 * time.Second
 
-// opened refuses a database that cannot be used, so that a mistyped path is
-// noticed at once.
+// opened returns an error for a database that cannot be used, so that a mistyped path
+// is noticed at once.
 func (s *session) opened(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, openWithin)
 	defer cancel()
@@ -187,7 +187,7 @@ func (s *session) serveViewer(w http.ResponseWriter, r *http.Request) {
 	(*page)().ServeHTTP(w, r)
 }
 
-// greet says where the recorder is and what to set.
+// greet prints where the recorder listens and what to set.
 func (s *session) greet() {
 	out := s.options.stderr
 	fmt.Fprintf(out, "recording on %s into %s\n", s.shownURL(), s.path)
@@ -199,7 +199,7 @@ func (s *session) greet() {
 	}
 }
 
-// shownURL is the base URL without the token.
+// shownURL returns the base URL without the token.
 func (s *session) shownURL() string {
 	if s.options.token == "" {
 		return s.url()
@@ -207,7 +207,7 @@ func (s *session) shownURL() string {
 	return strings.Replace(s.url(), s.options.token, "TOKEN", 1)
 }
 
-// settings are the variables that lead a client here.
+// settings returns the variables that point a client here.
 func (s *session) settings() []string {
 	var lines []string
 	for _, c := range clients[:] {
@@ -218,7 +218,7 @@ func (s *session) settings() []string {
 	return lines
 }
 
-// routes tell where the upstreams that a user named hang.
+// routes returns the paths of the upstreams that the user named.
 func (s *session) routes() []string {
 	if len(s.options.upstreams) == 0 {
 		return nil
@@ -234,7 +234,7 @@ func (s *session) routes() []string {
 	return lines
 }
 
-// url is the base URL of the recorder.
+// url returns the base URL of the recorder.
 func (s *session) url() string {
 	at := "http://" + s.proxyAt.Addr().String()
 	if s.options.token != "" {
@@ -243,8 +243,8 @@ func (s *session) url() string {
 	return at
 }
 
-// stop ends what is in flight, at most within stopWithin, takes in the spool
-// and closes all.
+// stop waits for what is in flight, at most stopWithin, stores what the spool holds and
+// closes everything.
 func (s *session) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
 	defer cancel()
@@ -256,10 +256,10 @@ func (s *session) stop() error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil
 	}
-	// Also after a graceful end: upgraded connections are not waited for.
+	// Shutdown does not wait for upgraded connections.
 	err = errors.Join(err, s.relay.Close(), s.proxy.Close())
 	return errors.Join(err, s.db.Close())
 }
 
-// quiet keeps what net/http says about single connections out of the way.
+// quiet logs what net/http says about single connections at debug level.
 func quiet(to *slog.Logger) *log.Logger { return slog.NewLogLogger(to.Handler(), slog.LevelDebug) }

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// block is a content block of the Messages API, as far as this agent goes.
+// block is a content block of the Messages API, as far as this agent needs it.
 type block struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text,omitempty"`
@@ -29,11 +29,11 @@ type message struct {
 	Content any    `json:"content"`
 }
 
-// maxRounds ends a loop that a broken model would keep going.
+// maxRounds ends the loop if a broken model does not.
 const maxRounds = 8
 
-// runAgent is a usual tool loop: ask, run the tools that are called, send
-// their results back, until the model only speaks.
+// runAgent runs the usual tool loop: ask, run the tools that are called, send their
+// results back, until the model calls none.
 func runAgent(ctx context.Context, base string) error {
 	history := []message{{"user", "What should I take with me to Oslo tomorrow, and when do I leave?"}}
 	for range maxRounds {
@@ -60,7 +60,7 @@ func runAgent(ctx context.Context, base string) error {
 	return fmt.Errorf("the model called tools in each of %d rounds", maxRounds)
 }
 
-// runTool plays the tools of this agent; one of them always fails.
+// runTool stands in for the tools of this agent; one of them always fails.
 func runTool(name string) (text string, failed bool) {
 	switch name {
 	case "get_weather":

@@ -43,8 +43,8 @@ func main() {
 	}
 }
 
-// script is what the model does: look at weather and calendar at once, try to
-// set a reminder, and answer by what the weather tool said.
+// script returns a model that asks for weather and calendar at once, tries to set a
+// reminder, and answers by what the weather tool said.
 func script() *scripted.Model {
 	return &scripted.Model{Script: []scripted.Step{
 		{Thinking: "I need the weather and the calendar.", Calls: []scripted.Call{
@@ -112,7 +112,7 @@ func (d *demonstration) tell(keep bool) error {
 	return d.run("inspect", "--db", d.db, "web", "--listen", "127.0.0.1:0")
 }
 
-// run runs a program of ours as a user would, showing the command.
+// run prints a command and runs it, as a user would.
 func (d *demonstration) run(program string, args ...string) error {
 	path := filepath.Join(d.bin, program)
 	fmt.Printf("\n$ %s %s\n", path, quote(args))
@@ -137,7 +137,7 @@ func quote(args []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// callID asks inspect for the id of the call of that tool.
+// callID asks inspect for the id of the call of a tool.
 func (d *demonstration) callID(tool string) (string, error) {
 	out, err := exec.CommandContext(d.ctx, filepath.Join(d.bin, "inspect"), "--db", d.db, "--json", "show", "x:last").Output()
 	if err != nil {

@@ -22,7 +22,7 @@ type Call struct {
 type Step struct {
 	Thinking string
 	Calls    []Call
-	// Answer gives the final text for the tool results of the conversation, in
+	// Answer returns the final text, given the tool results of the conversation in
 	// order.
 	Answer func(results []string) string
 }
@@ -32,12 +32,12 @@ type Step struct {
 // on. The last step repeats.
 type Model struct {
 	Script []Step
-	// Choose, if set, gives the step by the request itself; nil leaves it to the script.
+	// Choose, if set, returns the step for a request; nil leaves it to the script.
 	Choose func(request []byte) *Step
 	ids    atomic.Int64
 }
 
-// conversation is what the model needs to know of a request.
+// conversation is what the model needs of a request.
 type conversation struct {
 	model   string
 	stream  bool
@@ -135,13 +135,13 @@ func (m *Model) id() string { return fmt.Sprintf("%06d", m.ids.Add(1)) }
 // object is a JSON object.
 type object = map[string]any
 
-// halves cuts a text in two, so that a stream has something to put together.
+// halves cuts a text in two, for streams.
 func halves(s string) []string {
 	r := []rune(s)
 	return []string{string(r[:len(r)/2]), string(r[len(r)/2:])}
 }
 
-// textOf reads content that is a text or a list of parts with texts.
+// textOf returns the text of content: a string, or a list of parts with texts.
 func textOf(content json.RawMessage) string {
 	var s string
 	if json.Unmarshal(content, &s) == nil {

@@ -1,3 +1,4 @@
+// Package server helps commands to listen: it checks addresses, listens, and makes logs.
 package server
 
 import (
@@ -8,7 +9,8 @@ import (
 	"syscall"
 )
 
-// CheckAddress refuses what is no address, and one off loopback without a token.
+// CheckAddress returns an error for an address that cannot be listened on, or that is
+// off loopback without a token.
 func CheckAddress(address, token string) error {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -23,7 +25,7 @@ func CheckAddress(address, token string) error {
 	if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() {
 		return nil
 	}
-	return errors.New("listen on " + address + ": that is off loopback, so others can reach it; set --token")
+	return errors.New("listen on " + address + ": others can reach this address; set --token")
 }
 
 // Listen listens on a TCP address. Its errors say what is in the way.
@@ -35,7 +37,7 @@ func Listen(address string) (net.Listener, error) {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, fmt.Errorf("listen on %s: something listens there already, perhaps another recorder", address)
 	case errors.Is(err, syscall.EACCES):
-		return nil, fmt.Errorf("listen on %s: this user may not; ports from 1024 on are free to all", address)
+		return nil, fmt.Errorf("listen on %s: this user may not; ports from 1024 on need no privilege", address)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return nil, fmt.Errorf("listen on %s: this machine has no such address", address)
 	}

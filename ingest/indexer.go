@@ -15,7 +15,7 @@ const (
 	indexGroup = 64 // exchanges that are looked up at once
 	indexFew   = 4  // fewer wait for more for a while: texts that are put together make a smaller index
 	indexWait  = 5 * time.Second
-	indexBytes = 60 << 10 // about how much text one transaction takes in: two full texts
+	indexBytes = 32 << 10 // about how much text one transaction takes in: nobody else can write meanwhile
 	tidySteps  = 2        // are taken after each transaction that indexes
 	indexTurns = 8        // while traffic passes, so many times as long as it worked an Indexer rests
 	restMost   = 2 * time.Second
@@ -97,7 +97,7 @@ func (x *Indexer) tidy(ctx context.Context) time.Duration {
 	if x.tidied == x.exchange.Load()+1 || time.Since(x.worked) < tidyAfter || x.Passing != nil && x.Passing() {
 		return lookAgain
 	}
-	more, err := x.tidyOnce(ctx, true)
+	more, err := x.tidyOnce(ctx)
 	if err != nil && ctx.Err() == nil {
 		x.failures.Add(1)
 		x.Log.Error("tidy index for search", "error", err, "again_in", indexRetry)
@@ -110,13 +110,13 @@ func (x *Indexer) tidy(ctx context.Context) time.Duration {
 	return 0
 }
 
-func (x *Indexer) tidyOnce(ctx context.Context, thorough bool) (more bool, err error) {
+func (x *Indexer) tidyOnce(ctx context.Context) (more bool, err error) {
 	store, err := x.Store(ctx)
 	if err != nil || store == nil {
 		return false, err
 	}
 	err = store.Update(ctx, func(tx transcript.Tx) error {
-		more, err = tx.TidyTexts(thorough)
+		more, err = tx.TidyTexts()
 		return err
 	})
 	return more, err
@@ -127,7 +127,7 @@ func (x *Indexer) tidyOnce(ctx context.Context, thorough bool) (more bool, err e
 func (x *Indexer) keepTidy(ctx context.Context) {
 	for n, more := 0, true; more && n < tidySteps; n++ {
 		var err error
-		if more, err = x.tidyOnce(ctx, false); err != nil && ctx.Err() == nil {
+		if more, err = x.tidyOnce(ctx); err != nil && ctx.Err() == nil {
 			x.failures.Add(1)
 			x.Log.Error("tidy index for search", "error", err)
 		}
@@ -178,7 +178,7 @@ func Index(ctx context.Context, s transcript.Store) (int64, error) {
 		}
 	}
 	for {
-		if more, err := x.tidyOnce(ctx, true); !more || err != nil {
+		if more, err := x.tidyOnce(ctx); !more || err != nil {
 			return x.exchange.Load(), err
 		}
 	}
@@ -301,11 +301,6 @@ func (x *Indexer) put(ctx context.Context, parts []transcript.SearchTexts) error
 			return err
 		}
 		p, began, ok := &parts[0], time.Now(), false
-		if preparer, can := store.(transcript.SearchPreparer); can {
-			if err := preparer.PrepareTexts(ctx, p); err != nil {
-				return err
-			}
-		}
 		err = store.Update(ctx, func(tx transcript.Tx) error {
 			ok, err = tx.PutTexts(*p)
 			return err

@@ -228,7 +228,7 @@ func (d *draft) PutTake(*transcript.Take) error         { return errDraft }
 func (d *draft) SetNote(string, string) error           { return errDraft }
 func (d *draft) DropTexts(string) error                 { return errDraft }
 func (d *draft) DropAllTexts() error                    { return errDraft }
-func (d *draft) TidyTexts(bool) (bool, error)           { return false, errDraft }
+func (d *draft) TidyTexts() (bool, error)               { return false, errDraft }
 func (d *draft) PutMarks(string, *transcript.Marks) error {
 	return errDraft
 }

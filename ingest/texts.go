@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	textBytes   = 32 << 10 // neighbouring items share a text up to this
-	partBytes   = 32 << 10 // longer items are indexed in parts
-	partOverlap = 1 << 10  // the end of a part is the beginning of the next, so that no query is cut
+	textBytes    = 1280     // neighbouring items share a text up to this
+	partBytes    = 8 << 10  // longer items are indexed in parts
+	settingBytes = 32 << 10 // and longer settings, which are kept once
 )
 
-// texts collects what is to be indexed of exchanges: the items that they
-// brought, small ones together.
+// texts collects what is to be indexed of exchanges: the items that they introduced,
+// small ones together.
 type texts struct {
 	list []transcript.SearchText
 	text transcript.SearchText // is collected
@@ -26,11 +26,11 @@ func (t *texts) add(items []transcript.SearchItem, settings []transcript.Key) {
 		it := &items[i]
 		switch {
 		case settings[i] != transcript.Key{}:
-			t.alone(*it, settings[i])
+			t.alone(*it, settings[i], settingBytes)
 			continue
 		case len(it.Text) > partBytes:
 			t.flush() // so that texts come in the order of their items
-			t.alone(*it, transcript.Key{})
+			t.alone(*it, transcript.Key{}, partBytes)
 			continue
 		case t.size > 0 && (t.size+len(it.Text) > textBytes || it.Exchange >= t.text.Items[0].Exchange+transcript.MostExchanges):
 			t.flush()
@@ -47,9 +47,10 @@ func (t *texts) flush() {
 	}
 }
 
-// alone makes texts of one item: of a long one its parts and, after them, its
-// words.
-func (t *texts) alone(item transcript.SearchItem, same transcript.Key) {
+// alone makes texts of one item. Of one of more than most bytes these are its parts and,
+// after them, its words, so that a search for several words finds it though they are in
+// different parts.
+func (t *texts) alone(item transcript.SearchItem, same transcript.Key, most int) {
 	add := func(text string, words bool) {
 		item.Text = text
 		t.list = append(t.list, transcript.SearchText{Items: []transcript.SearchItem{item}, Same: same, Words: words})
@@ -57,37 +58,34 @@ func (t *texts) alone(item transcript.SearchItem, same transcript.Key) {
 			same[0]++ // the next one is a text of its own
 		}
 	}
-	text := item.Text
-	if len(text) <= partBytes {
-		add(text, false)
+	if len(item.Text) <= most {
+		add(item.Text, false)
 		return
 	}
-	for left := text; ; {
-		end := len(left)
-		if end > partBytes {
-			end = runeStart(left, partBytes)
-		}
+	folded := transcript.Fold(item.Text) // which is UTF-8
+	for left := folded; ; {
+		end := runeStart(left, most)
 		add(left[:end], false)
 		if end == len(left) {
 			break
 		}
-		left = left[runeStart(left, end-partOverlap):]
+		left = left[runeStart(left, end-transcript.SearchOverlap):]
 	}
-	add(strings.Join(transcript.Words(transcript.Fold(text)), " "), true)
+	add(strings.Join(transcript.Words(folded), " "), true)
 }
 
-// runeStart gives where the character at byte i begins: i itself in what is not
-// UTF-8.
+// runeStart returns where the character at byte i begins; the end of a shorter text.
 func runeStart(s string, i int) int {
-	for from := i; from > i-utf8.UTFMax && from >= 0; from-- {
-		if utf8.RuneStart(s[from]) {
-			return from
-		}
+	if i >= len(s) {
+		return len(s)
+	}
+	for !utf8.RuneStart(s[i]) {
+		i--
 	}
 	return i
 }
 
-// searchText is what is indexed of an item: all its fields.
+// searchText returns what is indexed of an item: all its fields.
 func searchText(it *transcript.Item) string {
 	fields := it.Fields()
 	parts := make([]string, len(fields))

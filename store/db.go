@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/retake-debugger/retake/store/search"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -53,10 +54,7 @@ type DB struct {
 	closed       atomic.Bool
 }
 
-var (
-	_ transcript.Store          = (*DB)(nil)
-	_ transcript.SearchPreparer = (*DB)(nil)
-)
+var _ transcript.Store = (*DB)(nil)
 
 // Open opens the database at path for reading and writing. It makes the file
 // (0600) and its folder (0700) if need be and migrates an older schema.
@@ -238,7 +236,7 @@ func newDB(path string, connect func(string) (*connector, error)) (*DB, error) {
 	db := &DB{path: path, file: file, connect: connect, pool: c.open(), codec: codec, cache: &packCache{limit: cachedData}}
 	db.pool.SetMaxOpenConns(readers)
 	db.pool.SetMaxIdleConns(readers)
-	db.reader = reader{st: newStatements(db.pool.PrepareContext), headers: newHeaderSets(), pack: db.findPack, beginning: db.findBeginning, limits: usualLimits(), recipes: &sharedRecipes{}}
+	db.reader = reader{st: newStatements(db.pool.PrepareContext), headers: newHeaderSets(), pack: db.findPack, beginning: db.findBeginning, limits: search.UsualLimits(), fewOfRuns: fewOfRuns, recipes: &sharedRecipes{}}
 	return db, nil
 }
 

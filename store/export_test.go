@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
+
+	"github.com/retake-debugger/retake/store/search"
 )
 
 // Number runs a query that gives one number, past the interfaces.
@@ -29,11 +31,11 @@ func (db *DB) Exec(query string) error {
 // SetSearchLimits sets how many exchanges are looked through one by one, and how
 // many are listed, at most.
 func (db *DB) SetSearchLimits(veryFew, few, some int) {
-	db.limits = searchLimits{veryFew: veryFew, few: few, some: some}
+	db.limits = search.Limits{VeryFew: veryFew, Few: few, Some: some}
 }
 
 // SetFewOfRuns sets up to how many exchanges a list of runs is made from them.
-func (db *DB) SetFewOfRuns(n int) { db.limits.fewOfRuns = n }
+func (db *DB) SetFewOfRuns(n int) { db.fewOfRuns = n }
 
 // Hold begins a transaction that reads and keeps it open until release. count
 // gives how many exchanges it sees.

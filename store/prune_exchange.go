@@ -39,7 +39,7 @@ func (t *tx) removeExchanges(numbers []int64) (removed int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := errors.Join(t.forgetExchanges(list), t.dropTextsOf(numbers), t.removeTakeSteps(list)); err != nil {
+	if err := errors.Join(t.forgetExchanges(list), t.index().Drop(numbers), t.removeTakeSteps(list)); err != nil {
 		return 0, err
 	}
 	if err := t.deletePairs(list, deleteResultsBy, deleteBroughtFor, "DELETE FROM pair WHERE n IN "+gone); err != nil {

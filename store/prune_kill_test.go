@@ -37,7 +37,7 @@ const (
 )
 
 // indexEach puts a text of its own for each of so many exchanges into the index, a
-// block for each, so that a prune has many to join; long ones for the last.
+// segment for each, so that a prune has many to merge; long ones for the last.
 func indexEach(t *testing.T, db *store.DB, count int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(3, 5))
@@ -129,8 +129,8 @@ func kept(t *testing.T, path, step string, finished bool) {
 	if !finished {
 		return
 	}
-	if n := number(t, db, "SELECT count(*) FROM search_block WHERE state <> 1 OR live = 0"); n > 0 {
-		t.Errorf("killed at %s: %d blocks are not put together or of no use", step, n)
+	if n := number(t, db, "SELECT count(*) FROM search_gone"); n > 0 {
+		t.Errorf("killed at %s: the terms of %d texts are not removed", step, n)
 	}
 	if n := number(t, db, "SELECT count(*) FROM exchange"); n != 600-pruneKeeps+1 {
 		t.Errorf("killed at %s: %d exchanges are left", step, n)

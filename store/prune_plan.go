@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/retake-debugger/retake/store/search"
 )
 
 // Plan works out what a prune would remove. It reads the database and changes
@@ -87,8 +89,8 @@ func (p *planner) numbers(query string, args ...any) error {
 // before selects the exchanges from before a time: what ended before it has begun
 // before it too.
 func (p *planner) before(limit int64) error {
-	const unknown = ofAnyModel + " AND started IS NULL"
-	err := p.numbers("SELECT n FROM exchange WHERE "+ofAnyModel+" AND started < ?1 UNION ALL SELECT n FROM exchange WHERE "+unknown+" AND ended < ?1 ORDER BY n", limit)
+	const unknown = search.OfAnyModel + " AND started IS NULL"
+	err := p.numbers("SELECT n FROM exchange WHERE "+search.OfAnyModel+" AND started < ?1 UNION ALL SELECT n FROM exchange WHERE "+unknown+" AND ended < ?1 ORDER BY n", limit)
 	if err != nil {
 		return err
 	}

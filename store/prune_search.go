@@ -4,7 +4,7 @@ package store
 func (p *pruning) tidySearch() error {
 	for done, more := int64(1), true; more; done++ {
 		err := p.change(func(t *tx) (err error) {
-			more, err = t.TidyTexts(true)
+			more, err = t.TidyTexts()
 			return err
 		})
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retake-debugger/retake/store/search"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -25,7 +26,7 @@ const isNoTake = " AND NOT EXISTS (SELECT 1 FROM take_step t WHERE t.exchange = 
 func exchangesOf(f *transcript.RunFilter) []runCondition {
 	var list []runCondition
 	if !f.Since.IsZero() {
-		list = append(list, runCondition{sql: "x." + ofAnyModel + " AND x.started >= ?", args: []any{f.Since.UnixNano()}})
+		list = append(list, runCondition{sql: "x." + search.OfAnyModel + " AND x.started >= ?", args: []any{f.Since.UnixNano()}})
 	}
 	add := func(sql string, args ...any) {
 		list = append(list, runCondition{sql: sql + isNoTake, args: args})
@@ -62,13 +63,13 @@ func (r *reader) ofRun(ctx context.Context, c *runCondition, all bool) (string, 
 	n := 0
 	if !all && !c.most {
 		query := "SELECT count(*) FROM (SELECT 1 FROM " + from + " WHERE " + c.sql + " LIMIT ?)"
-		if err := r.st.row(ctx, query, append(slices.Clone(c.args), r.limits.fewOfRuns+1), &n); err != nil {
+		if err := r.st.row(ctx, query, append(slices.Clone(c.args), r.fewOfRuns+1), &n); err != nil {
 			return "", err
 		}
 	} else if !all {
-		n = r.limits.fewOfRuns + 1
+		n = r.fewOfRuns + 1
 	}
-	if n <= r.limits.fewOfRuns {
+	if n <= r.fewOfRuns {
 		return "r.id IN (SELECT x.run FROM " + listed + " WHERE " + c.sql + ")", nil
 	}
 	return c.walked(), nil

@@ -1,12 +1,11 @@
 package store_test
 
 import (
-	"context"
+	"errors"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"testing"
-	"time"
 
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
@@ -72,36 +71,60 @@ func TestPutTexts_PartThatWasBrokenOffIsNotToldTwice(t *testing.T) {
 	}
 }
 
-// A block of which a row is gone, as in a damaged file, ends a search with an error,
-// not never.
-func TestSearch_RowOfABlockIsLost(t *testing.T) {
+// What was read of an exchange that is pruned before its texts are stored stays out
+// of the index, and the others are indexed all the same.
+func TestPutTexts_OfWhatWasPrunedMeanwhile(t *testing.T) {
 	db, err := store.Open(filepath.Join(t.TempDir(), "t.db"), store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	needles(t, db, rand.New(rand.NewPCG(51, 52)), 1, 30)
-	if err := db.Exec("DELETE FROM search_row WHERE id >> 16 = (SELECT min(id) + 3 FROM search_block)"); err != nil {
+	texts := func(numbers ...int64) transcript.SearchTexts {
+		p := transcript.SearchTexts{Last: true}
+		for _, n := range numbers {
+			p.Exchanges = append(p.Exchanges, transcript.Unindexed{N: n})
+			p.Texts = append(p.Texts, transcript.SearchText{Items: []transcript.SearchItem{{Exchange: n, Body: "request", At: "/0", Kind: transcript.System, Text: "secret"}}})
+		}
+		return p
+	}
+	put := func(p transcript.SearchTexts) (ok bool) {
+		t.Helper()
+		if err := db.Update(t.Context(), func(tx transcript.Tx) (err error) {
+			ok, err = tx.PutTexts(p)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return ok
+	}
+	if err := db.Update(t.Context(), func(tx transcript.Tx) error {
+		return errors.Join(tx.PutExchange(example(1)), tx.PutExchange(example(2)), tx.PutExchange(example(3)))
+	}); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	var last error
-	for _, err := range db.Search(ctx, transcript.SearchQuery{Text: "needle"}) {
-		last = err
+	p := texts(1, 2, 3)
+	plan, err := db.Plan(t.Context(), store.Selection{Numbers: []int64{2}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if last == nil || ctx.Err() != nil {
-		t.Errorf("the search ends with %v", last)
+	if _, err := db.Prune(t.Context(), plan, nil); err != nil {
+		t.Fatal(err)
 	}
-	// Nor is it joined to others as if that row had told nothing.
-	err = nil
-	for more := true; more && err == nil; {
-		err = db.Update(t.Context(), func(tx transcript.Tx) (err error) {
-			more, err = tx.TidyTexts(true)
-			return err
-		})
+	if put(p) {
+		t.Error("texts of a pruned exchange were taken in")
 	}
-	if err == nil {
-		t.Error("the block is joined")
+	left, err := db.Unindexed(t.Context(), 10)
+	if err != nil || len(left) != 2 || !put(texts(left[0].N, left[1].N)) {
+		t.Fatalf("to be indexed: %v, %v", left, err)
+	}
+	var found []int64
+	for it, err := range db.Search(t.Context(), transcript.SearchQuery{Text: "secret"}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, it.Exchange)
+	}
+	if !slices.Equal(found, []int64{3, 1}) {
+		t.Errorf("found in %v", found)
 	}
 }

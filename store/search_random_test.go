@@ -145,7 +145,6 @@ func (x *plainIndex) index(p transcript.SearchTexts) {
 	x.t.Helper()
 	if len(p.Exchanges) > 1 || len(p.Texts) < 3 || x.r.IntN(3) == 0 {
 		p.Last = true
-		x.prepare(&p)
 		x.update(func(tx transcript.Tx) error {
 			ok, err := tx.PutTexts(p)
 			if err == nil && !ok {
@@ -166,7 +165,6 @@ func (x *plainIndex) index(p transcript.SearchTexts) {
 				}
 				break
 			}
-			x.prepare(&part)
 			x.update(func(tx transcript.Tx) error {
 				ok, err := tx.PutTexts(part)
 				if err == nil && !ok {
@@ -176,16 +174,6 @@ func (x *plainIndex) index(p transcript.SearchTexts) {
 			})
 			from = to
 		}
-	}
-}
-
-// prepare does sometimes beforehand what can be done.
-func (x *plainIndex) prepare(p *transcript.SearchTexts) {
-	if x.r.IntN(2) == 0 {
-		return
-	}
-	if err := x.db.PrepareTexts(x.t.Context(), p); err != nil {
-		x.t.Fatal(err)
 	}
 }
 
@@ -226,13 +214,12 @@ func (x *plainIndex) drop() {
 }
 
 func (x *plainIndex) tidy() {
-	thorough := x.r.IntN(2) == 0
 	steps := 1 + x.r.IntN(30)
-	x.op("tidy %v %d", thorough, steps)
+	x.op("tidy %d", steps)
 	for range steps {
 		more := false
 		x.update(func(tx transcript.Tx) (err error) {
-			more, err = tx.TidyTexts(thorough)
+			more, err = tx.TidyTexts()
 			return err
 		})
 		if !more {

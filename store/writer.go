@@ -5,9 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
+	"github.com/retake-debugger/retake/store/search"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -36,7 +36,6 @@ type writer struct {
 	models  map[modelKey]int64
 	takes   map[int64]storedTake // that go on
 	scratch []byte
-	terms   atomic.Pointer[cellTerms] // to be used again
 }
 
 // lookOften: SQLite looks whether it may write at longer and longer intervals,
@@ -103,7 +102,7 @@ func (w *writer) update(ctx context.Context, f func(*tx) error) error {
 	if err := w.load(); err != nil {
 		return err
 	}
-	t := &tx{w: w, past: past{reader: reader{st: w.st, headers: w.headers, limits: usualLimits()}, lookup: w.lookup, last: &w.last, before: noBound}}
+	t := &tx{w: w, past: past{reader: reader{st: w.st, headers: w.headers, limits: search.UsualLimits(), fewOfRuns: fewOfRuns}, lookup: w.lookup, last: &w.last, before: noBound}}
 	t.pack, t.beginning, t.usable = t.findPack, t.findPack, t.open
 	err := f(t)
 	t.done = true

@@ -34,9 +34,13 @@ type SearchItem struct {
 	Again int
 }
 
-// SearchText is what the index takes in at once: a few items that stand
-// together, of neighbouring exchanges in their order, or a part of a long item.
-// Fewer and longer texts make a smaller index, and more to look through.
+// SearchOverlap is by how many bytes the parts of a long folded item overlap: of a
+// longer query the index looks for no more than the beginning.
+const SearchOverlap = 96
+
+// SearchText is what the index tells apart: a few items that stand together, of
+// neighbouring exchanges in their order, or a part of a long item. Fewer and longer
+// texts make a smaller index, and more to read in vain.
 type SearchText struct {
 	Items []SearchItem
 	// Same is set for an item that many exchanges bring alike, such as a system
@@ -105,14 +109,6 @@ type SearchTexts struct {
 	From      int         // of a part: how many texts of the exchange came before
 	Texts     []SearchText
 	Last      bool // no more follow: the exchanges are indexed
-	Prepared  any  // what a SearchPreparer made of them; may be nil
-}
-
-// SearchPreparer is a store that can do of PutTexts what needs no transaction, so
-// that others that write wait for less time. PutTexts takes texts that were not
-// prepared, too.
-type SearchPreparer interface {
-	PrepareTexts(ctx context.Context, t *SearchTexts) error
 }
 
 // SearchWriter is the writing side of the search index.
@@ -124,11 +120,9 @@ type SearchWriter interface {
 	// DropTexts removes what the index holds of an exchange that is about to be
 	// removed, and lets another one that resends its history bring that history.
 	DropTexts(exchange string) error
-	// TidyTexts takes a step in joining what the index was put together from, if
-	// that makes searches faster, or in removing what is of no use, and says
-	// whether more is to be done. It does what can wait only if it is to be
-	// thorough.
-	TidyTexts(thorough bool) (more bool, err error)
+	// TidyTexts takes a step in removing what is of no use any more and in merging
+	// what the index was put together from, and reports whether more is to be done.
+	TidyTexts() (more bool, err error)
 	// DropAllTexts empties the index: every exchange is to be indexed again.
 	DropAllTexts() error
 }

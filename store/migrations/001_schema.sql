@@ -319,7 +319,8 @@ CREATE TRIGGER exchange_marks_move AFTER DELETE ON exchange BEGIN
   UPDATE mark SET first = (SELECT id FROM exchange WHERE run = mark.run ORDER BY n LIMIT 1) WHERE first = OLD.id;
 END;
 
--- Search. Its texts are in the bodies.
+-- Search. Its texts are in the bodies. Which trigrams are in which row of search_text is
+-- in search_terms, a table of FTS5 that is made with the first text (search/index.go).
 
 -- One row: the last exchange before which all are indexed, the next id of a text,
 -- and the exchange of which a part is indexed, with how many of its texts are in.
@@ -337,16 +338,15 @@ CREATE TABLE search_again (
   exchange INTEGER PRIMARY KEY
 ) STRICT;
 
--- A text is what some neighbouring items of exchanges first to last say. id is
--- the number of its first cell; later texts have higher ones, but for those of
--- exchanges that were indexed once more. items says where they are, see
--- searchitems.go. same is set for a text that is kept once, however many
--- exchanges bring it.
+-- A text is what some neighbouring items of exchanges first to last say, or a part of
+-- a long item. Later exchanges have higher ids; those that were indexed once more have
+-- ids from 2^40 on. items says where they are (search/places.go). same is set for a
+-- text that is kept once, however many exchanges bring it.
 CREATE TABLE search_text (
-  id    INTEGER PRIMARY KEY,
+  id    INTEGER PRIMARY KEY, -- rowid in search_terms
   first INTEGER NOT NULL,
   last  INTEGER NOT NULL,
-  items BLOB NOT NULL,
+  items BLOB    NOT NULL,
   same  INTEGER
 ) STRICT;
 CREATE INDEX search_text_first ON search_text (first);
@@ -366,24 +366,7 @@ CREATE TABLE search_tool (
   name TEXT NOT NULL UNIQUE
 ) STRICT;
 
--- A block has the terms of the cells from first to first + span - 1. The texts of
--- exchanges that were indexed once more are in lane 1.
-CREATE TABLE search_block (
-  id    INTEGER PRIMARY KEY AUTOINCREMENT,
-  lane  INTEGER NOT NULL,
-  first INTEGER NOT NULL,
-  span  INTEGER NOT NULL,
-  rows  INTEGER NOT NULL, -- in how many rows its terms are: 1, 2, 4 …
-  made  INTEGER NOT NULL, -- cells with text when it was made
-  live  INTEGER NOT NULL, -- and now
-  state INTEGER NOT NULL, -- 0: being put together; 1: is asked; 2: to be removed
-  done  INTEGER NOT NULL  -- rows that are put together, of one in state 0
-) STRICT;
-CREATE INDEX search_block_first ON search_block (state, first);
-
--- The terms of a block: of 2^30 possible ones each row has as many, in their
--- order. id is that of the block times 65536, and the number of the row.
-CREATE TABLE search_row (
-  id    INTEGER PRIMARY KEY,
-  terms BLOB NOT NULL -- see postings.go
+-- Ids of removed texts whose terms are still to be removed.
+CREATE TABLE search_gone (
+  id INTEGER PRIMARY KEY
 ) STRICT;

@@ -1,4 +1,4 @@
-package store
+package search
 
 import (
 	"database/sql"
@@ -19,13 +19,11 @@ type sieve struct {
 	words  bool           // it may be a long one known by its words
 }
 
-// pick gives the items of a row that may be looked for; if in is given, those
-// whose first cell and number of cells it takes. It is what each text of a search
-// is asked, so it makes nothing of the others.
-func (s *searching) pick(t *textRow, packed []byte, in func(first, n int64) bool) error {
+// pick gives the items of a row that may match. It makes nothing of the others.
+func (s *searching) pick(t *textRow, packed []byte) error {
 	r := itemReader{v: varint.Reader{B: packed}, exchange: t.first}
 	for r.next() {
-		if s.sieve.passes(&r) && (in == nil || in(t.id+r.cell, r.cells)) && (t.same || s.filter.within(r.exchange, r.exchange)) {
+		if s.sieve.passes(&r) && (t.same || s.filter.within(r.exchange, r.exchange)) {
 			t.items = append(t.items, r.item())
 		}
 	}
@@ -45,7 +43,7 @@ func (s *sieve) passes(r *itemReader) bool {
 // toolsNamed gives the rows of tools whose names hold part.
 func (s *searching) toolsNamed(part string) (map[int64]bool, error) {
 	found, part := map[int64]bool{}, strings.ToLower(part)
-	err := s.st.rows(s.ctx, "SELECT id, name FROM search_tool", nil, func(row *sql.Rows) error {
+	err := s.db.Rows(s.ctx, "SELECT id, name FROM search_tool", nil, func(row *sql.Rows) error {
 		var id int64
 		var name string
 		err := row.Scan(&id, &name)
@@ -68,23 +66,19 @@ type exchangeFilter struct {
 	isFew           bool
 }
 
-// searchLimits says how a search or a list of runs that is narrowed goes about it,
-// by how many exchanges pass.
-type searchLimits struct {
-	veryFew int // are looked through one by one, whatever text is looked for
-	few     int // are listed
-	some    int // are counted to know between which numbers they are
-
-	fewOfRuns int // have their runs listed, when runs are narrowed by exchanges
+// Limits say how a search that is narrowed goes about it, by how many exchanges pass.
+type Limits struct {
+	VeryFew int // are looked through one by one, whatever text is looked for
+	Few     int // are listed
+	Some    int // are counted to know between which numbers they are
 }
 
-func usualLimits() searchLimits {
-	return searchLimits{veryFew: 100, few: 20_000, some: 500_000, fewOfRuns: 5000}
-}
+// UsualLimits returns good limits.
+func UsualLimits() Limits { return Limits{VeryFew: 100, Few: 20_000, Some: 500_000} }
 
-// ofAnyModel lets times be found in exchange_model, which has them by model. Of
+// OfAnyModel lets times be found in exchange_model, which has them by model. Of
 // models there are few.
-const ofAnyModel = "model IN (SELECT id FROM model)"
+const OfAnyModel = "model IN (SELECT id FROM model)"
 
 // condition is a part of a filter for which there is an index.
 type condition struct {
@@ -94,10 +88,10 @@ type condition struct {
 }
 
 // newExchangeFilter makes the conditions on exchange e.
-func newExchangeFilter(q *transcript.SearchQuery) (*exchangeFilter, []condition) {
+func newExchangeFilter(q *transcript.SearchQuery, id func(string) any) (*exchangeFilter, []condition) {
 	var list []condition
 	if q.Run != "" {
-		list = append(list, condition{"e.run = ?", []any{packID(q.Run)}, false})
+		list = append(list, condition{"e.run = ?", []any{id(q.Run)}, false})
 	}
 	if q.Model != "" {
 		list = append(list, condition{"e.model IN (SELECT id FROM model WHERE instr(lower(asked), lower(?)) OR instr(lower(answered), lower(?)))", []any{q.Model, q.Model}, false})
@@ -117,7 +111,7 @@ func newExchangeFilter(q *transcript.SearchQuery) (*exchangeFilter, []condition)
 		list = append(list, condition{"e.outcome = ? AND e.outcome <> 'ok'", []any{string(q.Outcome)}, false})
 	}
 	if !q.After.IsZero() || !q.Before.IsZero() {
-		c := condition{"e." + ofAnyModel + " AND e.started >= ? AND e.started < ?", []any{int64(math.MinInt64), int64(math.MaxInt64)}, true}
+		c := condition{"e." + OfAnyModel + " AND e.started >= ? AND e.started < ?", []any{int64(math.MinInt64), int64(math.MaxInt64)}, true}
 		if !q.After.IsZero() {
 			c.args[0] = q.After.UnixNano()
 		}
@@ -146,7 +140,7 @@ func (c *condition) indexed() bool {
 // reading texts of all others.
 func (s *searching) narrow(list []condition) error {
 	f := s.filter
-	least := s.limits.few + 1
+	least := s.limits.Few + 1
 	var best *condition
 	for i := range list {
 		c := &list[i]
@@ -155,13 +149,13 @@ func (s *searching) narrow(list []condition) error {
 		}
 		n := 0
 		query := "SELECT count(*) FROM (SELECT 1 FROM exchange e WHERE " + c.sql + " LIMIT ?)"
-		if err := s.st.row(s.ctx, query, append(slices.Clone(c.args), s.limits.few+1), &n); err != nil {
+		if err := s.db.Row(s.ctx, query, append(slices.Clone(c.args), s.limits.Few+1), &n); err != nil {
 			return err
 		}
 		if n < least {
 			best, least = c, n
 		}
-		if n > s.limits.few && c.timed {
+		if n > s.limits.Few && c.timed {
 			if err := s.between(c); err != nil {
 				return err
 			}
@@ -171,7 +165,7 @@ func (s *searching) narrow(list []condition) error {
 		return nil
 	}
 	f.isFew = true
-	err := s.st.rows(s.ctx, "SELECT n FROM exchange e WHERE "+best.sql, best.args, func(row *sql.Rows) error {
+	err := s.db.Rows(s.ctx, "SELECT n FROM exchange e WHERE "+best.sql, best.args, func(row *sql.Rows) error {
 		var n int64
 		err := row.Scan(&n)
 		f.few = append(f.few, n)
@@ -189,8 +183,8 @@ func (s *searching) between(c *condition) error {
 	var low, high sql.NullInt64
 	n := 0
 	query := "SELECT min(n), max(n), count(*) FROM (SELECT n FROM exchange e WHERE " + c.sql + " LIMIT ?)"
-	err := s.st.row(s.ctx, query, append(slices.Clone(c.args), s.limits.some), &low, &high, &n)
-	if err == nil && n < s.limits.some {
+	err := s.db.Row(s.ctx, query, append(slices.Clone(c.args), s.limits.Some), &low, &high, &n)
+	if err == nil && n < s.limits.Some {
 		s.filter.lowest, s.filter.highest = low.Int64, high.Int64
 	}
 	return err

@@ -102,7 +102,7 @@ func (a *app) printFound(found *view.Found, s view.Search) error {
 func (a *app) sayHow(found *view.Found, s view.Search) {
 	switch found.Scan {
 	case "no index":
-		fmt.Fprintln(a.err, "inspect: the database has no search index, so every exchange was read")
+		fmt.Fprintln(a.err, "inspect: built without FTS5 and so without a search index: every exchange was read")
 	case "short":
 		fmt.Fprintln(a.err, "inspect: shorter than three characters, so every exchange was read")
 	}

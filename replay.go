@@ -18,7 +18,7 @@ import (
 // [Options.Key].
 //
 // Tool results come from the edits and the recording. No tool runs unless plan.Sources
-// names it. To compare many takes, prepare the plan yourself and use [replay.Sampler]
+// names it. To compare many takes, prepare the plan yourself and use replay/sample
 // with [DB.Player].
 func (db *DB) Replay(ctx context.Context, ref string, plan replay.Plan) (*replay.Take, error) {
 	rows, err := db.current(ctx)

@@ -1,5 +1,5 @@
 # Targets: build, demo, examples, test, check, bench. See README.md.
-# nomsgpack: a codec that gin brings along and nobody here needs, a quarter of the program
+# sqlite_fts5: the search index. nomsgpack: leaves out a codec of gin's, a quarter of the program.
 TAGS := sqlite_fts5,nomsgpack
 GO   := go
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)

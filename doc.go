@@ -25,5 +25,8 @@
 // folder of its own. What a process leaves in its spool when it dies is taken in by
 // any other process that has the database open, or by the next one.
 //
+// Build with the tag sqlite_fts5 for the search index; without it a search reads every
+// exchange.
+//
 // Call [DB.Flush] before you read what was recorded a moment ago.
 package retake

@@ -203,7 +203,7 @@ func (x *excerpt) finish(ctx context.Context, r transcript.Reader) (*contents, e
 // whole tells whether the frame is a request with just the arrays that were gone
 // through.
 func (x *excerpt) whole() bool {
-	empty := dialect.Elements(x.frame)
+	empty := dialect.Elements(x.e.Dialect, x.frame)
 	for _, member := range x.members {
 		list, ok := empty[member]
 		if !ok || len(list) > 0 {

@@ -195,7 +195,7 @@ func (x *textReader) all(ctx context.Context, r transcript.Reader, e *transcript
 	}
 	pieces, err := r.Segments(ctx, e.Request.Body)
 	if err == nil && len(pieces) == len(reading.Cuts) {
-		c.lay(pieces, reading.Cuts, dialect.Elements(w.Request))
+		c.lay(pieces, reading.Cuts, dialect.Elements(e.Dialect, w.Request))
 	}
 	return c, err
 }

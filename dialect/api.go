@@ -97,6 +97,9 @@ type API struct {
 	Path string
 	Home string
 
+	// Sockets says that clients try a WebSocket at Path first.
+	Sockets bool
+
 	// Key says where a request carries its key, Headers what else it must have.
 	Key     KeyPlace
 	Headers map[string]string

@@ -34,11 +34,12 @@ var responsesAPI = API{
 	Limits:   Limits{ID: 64, Name: 64},
 	Settings: responsesSettings,
 
-	Path:  "/responses",
-	Home:  "openai",
-	Key:   KeyPlace{Header: "Authorization", Scheme: "Bearer "},
-	Error: plainError,
-	Ask:   askResponses,
+	Path:    "/responses",
+	Home:    "openai",
+	Sockets: true,
+	Key:     KeyPlace{Header: "Authorization", Scheme: "Bearer "},
+	Error:   plainError,
+	Ask:     askResponses,
 }
 
 var responsesHeld = []string{"previous_response_id", "conversation"}

@@ -57,7 +57,7 @@ func missing(format string, args ...any) error {
 // fill adds to body, the request of e, what it leaves out.
 func fill(ctx context.Context, r transcript.Reader, e *transcript.Exchange, body *decoded) (*decoded, bool, error) {
 	f := filler{ctx: ctx, r: r}
-	if e.Dialect != transcript.Responses && e.Dialect != transcript.Messages {
+	if len(dialect.Of(e.Dialect).Held) == 0 {
 		return body, false, nil
 	}
 	steps, err := f.steps(e, body)
@@ -197,13 +197,8 @@ func (f *filler) answer(e *transcript.Exchange) (json.RawMessage, error) {
 	return turn.Response, nil
 }
 
-// list names the member that holds the history.
-func list(d transcript.Dialect) string {
-	if d == transcript.Messages {
-		return "/messages"
-	}
-	return "/input"
-}
+// list returns the pointer to the list that holds the history.
+func list(d transcript.Dialect) string { return "/" + dialect.Of(d).History() }
 
 // join gives the request of a step with the history before it in front.
 func join(d transcript.Dialect, before []byte, step *heldStep, answer json.RawMessage) ([]byte, error) {
@@ -241,11 +236,8 @@ func join(d transcript.Dialect, before []byte, step *heldStep, answer json.RawMe
 
 // unlean takes out what names the history that the provider holds.
 func unlean(d transcript.Dialect, body []byte) ([]byte, error) {
-	names := []string{"/previous_response_id", "/conversation"}
-	if d == transcript.Messages {
-		names = []string{"/thread"}
-	}
-	for _, at := range names {
+	for _, name := range dialect.Of(d).Held {
+		at := "/" + name
 		if _, err := rawjson.Value(body, at); err != nil {
 			continue
 		}
@@ -260,7 +252,7 @@ func unlean(d transcript.Dialect, body []byte) ([]byte, error) {
 // resolve puts items in the place of references to them.
 func (f *filler) resolve(e *transcript.Exchange, whole *decoded) ([]byte, bool, error) {
 	body := whole.body
-	if e.Dialect != transcript.Responses {
+	if dialect.Of(e.Dialect).Referable == nil {
 		return body, false, nil
 	}
 	items := whole.turn().Input

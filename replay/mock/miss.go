@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -152,14 +153,11 @@ func shorten(a, b json.RawMessage) (was, now json.RawMessage) {
 
 // write answers with the error in the shape of the dialect's own.
 func (m *miss) write(w http.ResponseWriter, d transcript.Dialect) {
-	body := map[string]any{"error": m}
-	if d == transcript.Messages {
-		body["type"] = "error"
-	}
-	text, err := json.Marshal(body)
+	text, err := json.Marshal(m)
 	if err != nil {
-		text = []byte(`{"error":{"code":` + strconv.Quote(m.Code) + `}}`)
+		text = []byte(`{"code":` + strconv.Quote(m.Code) + `}`)
 	}
+	text = dialect.Error(d, text)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Should-Retry", "false") // the SDKs of OpenAI and Anthropic heed it
 	w.WriteHeader(missStatus)

@@ -84,8 +84,7 @@ func (o *outliner) of(d transcript.Dialect, method, target string, body []byte) 
 }
 
 func rank(name string) string {
-	switch name {
-	case "messages", "input", "contents":
+	if dialect.IsHistory(name) {
 		return "~" + name
 	}
 	return name

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -106,7 +107,7 @@ func (r *Request) plainBody() ([]byte, error) {
 	if encoded == "" {
 		return r.Body, nil
 	}
-	body, err := dialect.Text(encoded, r.Body, maxBody)
+	body, err := history.Plain(encoded, r.Body)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUndecodable, err)
 	}

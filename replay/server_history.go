@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -78,8 +79,8 @@ func fill(ctx context.Context, r transcript.Reader, e *transcript.Exchange, body
 	if held || referred {
 		whole, err = unlean(e.Dialect, whole)
 	}
-	if err == nil && len(whole) > maxBody {
-		err = fmt.Errorf("the request would have more than %d bytes", maxBody)
+	if err == nil && len(whole) > history.MaxBody {
+		err = fmt.Errorf("the request would have more than %d bytes", history.MaxBody)
 	}
 	return body.with(whole), held || referred, err
 }
@@ -186,12 +187,12 @@ func (f *filler) changed(e *transcript.Exchange, id string) (int64, error) {
 
 // answer gives the response object of an exchange, which must be whole.
 func (f *filler) answer(e *transcript.Exchange) (json.RawMessage, error) {
-	body, err := plainBody(f.ctx, f.r, e.Response)
+	body, err := history.Body(f.ctx, f.r, &e.Response)
 	if err != nil {
 		return nil, missing("the answer of x%d: %v", e.N, err)
 	}
-	turn := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, Status: e.Status, ResponseHeader: e.Response.Headers, Response: body})
-	if e.Lossy || e.Response.Omitted != "" || !turn.Complete || turn.Response == nil {
+	turn := history.Bodies{Response: body}.Decode(e)
+	if e.Lossy || !turn.Complete || turn.Response == nil {
 		return nil, missing("the answer of x%d was not recorded in full", e.N)
 	}
 	return turn.Response, nil

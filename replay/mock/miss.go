@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -57,7 +58,7 @@ func (t *Recordings) explain(ctx context.Context, o *outline, r *recording, live
 	}
 	m.Nearest = ref(r)
 	m.Message += "; nearest is " + m.Nearest
-	recorded, err := plainBody(ctx, t.reader, r.Request)
+	recorded, err := history.Body(ctx, t.reader, &r.Request)
 	if err != nil {
 		return m
 	}

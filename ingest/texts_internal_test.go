@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,5 +40,27 @@ func TestTexts_PartsOfWhatIsNotUTF8(t *testing.T) {
 				t.Fatal("there is no end to it")
 			}
 		})
+	}
+}
+
+// Whatever part of a long item is looked for, one of its texts has it, as far as the
+// index looks.
+func TestTexts_PartsOverlap(t *testing.T) {
+	var b strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&b, "%d数 ſ%x ", i, i)
+	}
+	item := b.String()
+	var all texts
+	all.alone(transcript.SearchItem{Text: item}, transcript.Key{}, partBytes)
+	folded := transcript.Fold(item)
+	for from := range folded {
+		part := folded[from:min(len(folded), from+transcript.SearchOverlap)]
+		if !slices.ContainsFunc(all.list, func(s transcript.SearchText) bool { return strings.Contains(s.Items[0].Text, part) }) {
+			t.Fatalf("no text has %q", part)
+		}
+	}
+	if n := len(all.list); n < len(folded)/partBytes || n > len(folded)/partBytes+3 || !all.list[n-1].Words {
+		t.Errorf("%d texts of %d bytes", n, len(folded))
 	}
 }

@@ -1,6 +1,11 @@
 package dialect
 
-import "github.com/retake-debugger/retake/rawjson"
+import (
+	"strings"
+
+	"github.com/retake-debugger/retake/rawjson"
+	"github.com/retake-debugger/retake/transcript"
+)
 
 // piece is a part of what a message says or a tool gives.
 type piece struct {
@@ -149,9 +154,176 @@ func (d *draft) anthropicSource(p *piece, v []byte, at string) bool {
 	return p.url != "" || p.kind == textPiece
 }
 
-func orEmpty(v []byte) []byte {
-	if v == nil {
+// openAIParts writes pieces as parts of chat or responses. Assistants say
+// nothing but text; so do the tools of chat.
+func (d *draft) openAIParts(u *utterance) [][]byte {
+	var out [][]byte
+	onlyText := u.role == "assistant" || u.kind == transcript.System || u.kind == transcript.ToolResult && d.to == transcript.Chat
+	for i := range u.pieces {
+		p := &u.pieces[i]
+		if onlyText && p.kind > refusalPiece {
+			d.lose(PartDropped, p.at, "only text may stand there")
+			continue
+		}
+		var f rawjson.Object
+		switch chat := d.to == transcript.Chat; p.kind {
+		case textPiece:
+			f.Set("type", rawjson.Quote(d.textType(u)))
+			f.Set("text", p.text)
+		case refusalPiece:
+			if u.role == "assistant" {
+				f.Set("type", []byte(`"refusal"`))
+				f.Set("refusal", p.text)
+			} else {
+				f.Set("type", rawjson.Quote(d.textType(u)))
+				f.Set("text", p.text)
+				d.change(PartRewritten, p.at, "refusal", "text", "only an assistant refuses")
+			}
+		case imagePiece:
+			if chat && p.url == "" {
+				d.lose(PartDropped, p.at, "chat knows no images by their file id")
+				continue
+			}
+			openAIImagePart(&f, p, chat)
+		case filePiece:
+			if chat && p.fileID == "" && !strings.HasPrefix(p.url, "data:") {
+				d.lose(PartDropped, p.at, "chat knows no files by their URL")
+				continue
+			}
+			openAIFilePart(&f, p, chat)
+		case soundPiece:
+			f.Set("type", []byte(`"input_audio"`))
+			f.Set("input_audio", p.sound)
+		}
+		out = append(out, f.Bytes())
+	}
+	return out
+}
+
+func (d *draft) textType(u *utterance) string {
+	switch {
+	case d.to == transcript.Chat:
+		return "text"
+	case u.role == "assistant":
+		return "output_text"
+	}
+	return "input_text"
+}
+
+func openAIImagePart(f *rawjson.Object, p *piece, chat bool) {
+	if chat {
+		image := rawjson.Object{}
+		image.Set("url", rawjson.Quote(p.url))
+		if rawjson.Present(p.detail) {
+			image.Set("detail", p.detail)
+		}
+		f.Set("type", []byte(`"image_url"`))
+		f.Set("image_url", image.Bytes())
+		return
+	}
+	f.Set("type", []byte(`"input_image"`))
+	if p.url != "" {
+		f.Set("image_url", rawjson.Quote(p.url))
+	}
+	if p.fileID != "" {
+		f.Set("file_id", rawjson.Quote(p.fileID))
+	}
+	if rawjson.Present(p.detail) {
+		f.Set("detail", p.detail)
+	}
+}
+
+func openAIFilePart(f *rawjson.Object, p *piece, chat bool) {
+	var file rawjson.Object
+	if p.name != "" {
+		file.Set("filename", rawjson.Quote(p.name))
+	}
+	switch {
+	case p.fileID != "":
+		file.Set("file_id", rawjson.Quote(p.fileID))
+	case strings.HasPrefix(p.url, "data:"):
+		file.Set("file_data", rawjson.Quote(p.url))
+	default:
+		file.Set("file_url", rawjson.Quote(p.url))
+	}
+	if chat {
+		f.Set("type", []byte(`"file"`))
+		f.Set("file", file.Bytes())
+		return
+	}
+	f.Set("type", []byte(`"input_file"`))
+	f.Merge(&file)
+}
+
+// content writes what an utterance says for chat and responses.
+func (d *draft) openAIContent(u *utterance) []byte {
+	if u.plain && len(u.pieces) == 1 && u.pieces[0].kind == textPiece {
+		return u.pieces[0].text
+	}
+	parts := d.openAIParts(u)
+	if len(parts) == 0 {
 		return []byte(`""`)
 	}
-	return v
+	return rawjson.Array(parts)
+}
+
+// blocks writes pieces as content blocks of messages.
+func (d *draft) blocks(u *utterance) [][]byte {
+	var out [][]byte
+	for i := range u.pieces {
+		p := &u.pieces[i]
+		switch {
+		case p.kind <= refusalPiece:
+			if strings.TrimSpace(rawjson.Unquote(p.text)) == "" {
+				if u.kind != transcript.ToolResult || len(rawjson.Unquote(p.text)) > 0 {
+					d.change(TextDropped, p.at, rawjson.Unquote(p.text), "", "messages refuses text that says nothing")
+				}
+				continue
+			}
+			if p.kind == refusalPiece {
+				d.change(PartRewritten, p.at, "refusal", "text", "messages has no part for a refusal")
+			}
+			out = append(out, []byte(`{"type":"text","text":`+string(p.text)+`}`))
+		case (u.role == "assistant" || u.kind == transcript.System) && u.kind != transcript.ToolResult:
+			d.lose(PartDropped, p.at, "only text may stand there")
+		case p.kind == soundPiece:
+			d.lose(PartDropped, p.at, "messages takes no sound")
+		case p.url == "":
+			d.lose(PartDropped, p.at, "another provider holds the file")
+		default:
+			d.blockExtras(p)
+			out = append(out, sourceBlock(p))
+		}
+	}
+	return out
+}
+
+// blockExtras lists what a block does not say of a file.
+func (d *draft) blockExtras(p *piece) {
+	switch {
+	case rawjson.Present(p.detail):
+		d.change(MemberDropped, p.at, rawjson.Scalar(p.detail), "", "messages has no detail of images")
+	case p.name != "":
+		d.change(MemberDropped, p.at, p.name, "", "messages has no names of files")
+	}
+	if p.fileID != "" {
+		d.change(MemberDropped, p.at, p.fileID, "", "another provider holds the file")
+	}
+}
+
+func sourceBlock(p *piece) []byte {
+	kind := "image"
+	if p.kind == filePiece {
+		kind = "document"
+	}
+	var source rawjson.Object
+	if head, data, ok := strings.Cut(p.url, ";base64,"); ok && strings.HasPrefix(head, "data:") {
+		source.Set("type", []byte(`"base64"`))
+		source.Set("media_type", rawjson.Quote(strings.TrimPrefix(head, "data:")))
+		source.Set("data", rawjson.Quote(data))
+	} else {
+		source.Set("type", []byte(`"url"`))
+		source.Set("url", rawjson.Quote(p.url))
+	}
+	return []byte(`{"type":"` + kind + `","source":` + string(source.Bytes()) + `}`)
 }

@@ -25,10 +25,17 @@ func Decode(d transcript.Dialect, w *Wire) *transcript.Turn {
 
 func (r *reader) decode() {
 	r.path()
-	if r.api == nil {
+	var read api
+	switch r.turn.Dialect {
+	case transcript.Chat:
+		read = chatAPI{r}
+	case transcript.Responses:
+		read = responsesAPI{r}
+	case transcript.Messages:
+		read = messagesAPI{r}
+	default:
 		return
 	}
-	read := r.api.Decode(r)
 	r.request(read)
 	if r.turn.Model == "" {
 		r.turn.Model = modelOfPath(r.wire.URL)
@@ -39,42 +46,52 @@ func (r *reader) decode() {
 	}
 }
 
-// path reads what the request target names.
+// path reads what the request target says of answers and conversations that the
+// provider holds: GET /v1/responses/ID polls an answer, or resumes its stream
+// with starting_after; /v1/conversations/ID is a conversation
+// (openai-python resources/responses, resources/conversations).
 func (r *reader) path() {
 	p := segments(r.wire.URL)
-	for _, a := range List {
-		if a.Target != nil {
-			a.Target(r, p)
+	for i := 0; i+1 < len(p); i++ {
+		switch p[i] {
+		case "responses":
+			if strings.HasPrefix(p[i+1], "resp") {
+				r.turn.RetrievedID = p[i+1]
+			}
+		case "conversations":
+			r.turn.Conversation = p[i+1]
+		}
+	}
+	if n := len(p); n > 0 && p[n-1] == "conversations" {
+		if v := bytes.TrimSpace(r.wire.Response); rawjson.IsObject(v) && rawjson.String(rawjson.Get(v, "object")) == "conversation" {
+			r.turn.Conversation = rawjson.String(rawjson.Get(v, "id"))
 		}
 	}
 }
 
-// decoder reads one exchange. Bodies are whole, valid JSON values.
-type decoder interface {
-	Request(o *outline)
-	// Response reads a response object. It is called for error bodies too.
-	Response(object []byte)
-	Stream() Assembler
+// api is what one dialect knows. Bodies are whole, valid JSON values.
+type api interface {
+	request(o *outline)
+	// response reads a response object. It is called for error bodies too.
+	response(object []byte)
+	stream() assembler
 }
 
-// Assembler builds the response object of a stream.
-type Assembler interface {
-	// Event takes the data of one event, a valid JSON value or "[DONE]", and
-	// reports whether it carried content.
-	Event(name string, data []byte) (content bool)
-	// Object returns what has come so far as a response object, nil if nothing
+// assembler builds the response object of a stream.
+type assembler interface {
+	// event takes the data of one event, a valid JSON value or "[DONE]", and
+	// tells whether it carried content.
+	event(name string, data []byte) (content bool)
+	// object gives what has come so far as a response object, nil if nothing
 	// of one has, and whether the stream's own end was seen.
-	Object() (object []byte, complete bool)
+	object() (object []byte, complete bool)
 }
 
 // reader holds what the decoders of all dialects share.
 type reader struct {
-	api    *API // nil for transcript.Unknown
 	turn   *transcript.Turn
 	wire   *Wire
 	warned int // how often
-
-	noOutputCount bool // the usage does not say what came out
 
 	memory  *Memory // nil to read everything anew
 	memos   []*memo // of the elements so far, nil for those that have none
@@ -86,7 +103,7 @@ type reader struct {
 }
 
 func newReader(d transcript.Dialect, w *Wire) *reader {
-	return &reader{api: of(d), turn: &transcript.Turn{Dialect: d, FirstContentAt: -1}, wire: w}
+	return &reader{turn: &transcript.Turn{Dialect: d, FirstContentAt: -1}, wire: w}
 }
 
 func (r *reader) warn(format string, args ...any) {
@@ -133,7 +150,7 @@ func (r *reader) behind(rest int, side string) {
 	r.warn("%s body has %d bytes behind its JSON value", side, rest)
 }
 
-func (r *reader) response(read decoder) {
+func (r *reader) response(read api) {
 	t, body := r.turn, r.wire.Response
 	eventStream := strings.HasPrefix(header(r.wire.ResponseHeader, "Content-Type"), "text/event-stream")
 	switch {
@@ -145,7 +162,7 @@ func (r *reader) response(read decoder) {
 		t.Complete = whole && object != nil
 		t.Response = object
 		if object != nil {
-			read.Response(object)
+			read.response(object)
 		}
 	case eventStream || looksLikeEvents(body):
 		t.Stream = true
@@ -160,7 +177,7 @@ func (r *reader) response(read decoder) {
 		}
 	}
 	if t.Usage != nil {
-		t.Usage.Complete = t.Complete && !r.noOutputCount
+		t.Usage.Complete = t.Complete && countsOutput(t)
 	}
 }
 
@@ -182,8 +199,8 @@ func looksLikeEvents(body []byte) bool {
 	return false
 }
 
-func (r *reader) readStream(read decoder, body []byte) {
-	t, build := r.turn, read.Stream()
+func (r *reader) readStream(read api, body []byte) {
+	t, build := r.turn, read.stream()
 	var sse SSE
 	notJSON, unterminated := 0, false
 	take := func(e Event) {
@@ -199,7 +216,7 @@ func (r *reader) readStream(read decoder, body []byte) {
 		if e.Unterminated {
 			r.warn("the last event has no blank line behind it")
 		}
-		if build.Event(e.Name, data) && t.FirstContentAt < 0 {
+		if build.event(e.Name, data) && t.FirstContentAt < 0 {
 			t.FirstContentAt = e.End
 		}
 	}
@@ -216,11 +233,11 @@ func (r *reader) readStream(read decoder, body []byte) {
 	if sse.Strange > 0 {
 		r.warn("%d lines are no field of an event stream", sse.Strange)
 	}
-	object, complete := build.Object()
+	object, complete := build.object()
 	t.Complete = complete
 	if object != nil {
 		t.Response = object
-		read.Response(object)
+		read.response(object)
 	}
 	if !complete && t.Error == nil {
 		r.warn("the stream ended before its end event")

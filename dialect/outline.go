@@ -2,10 +2,11 @@ package dialect
 
 import (
 	"github.com/retake-debugger/retake/rawjson"
+	"github.com/retake-debugger/retake/transcript"
 )
 
 // An outline is a request body that was read once: the members of its object
-// and the elements of its large arrays (API.Arrays).
+// and the elements of its large arrays (isLarge).
 type outline struct {
 	body    []byte
 	members []member
@@ -31,7 +32,7 @@ type indexer struct{ rawjson.Reader }
 // outlineOf reads the JSON object that body begins with as strictly as valid
 // does, and gives the place behind it. What m remembers is not read but
 // compared. It is not ok if body begins with no whole object.
-func outlineOf(a *API, body []byte, m *Memory) (o outline, end int, ok bool) {
+func outlineOf(d transcript.Dialect, body []byte, m *Memory) (o outline, end int, ok bool) {
 	var c indexer
 	c.Init(body)
 	if c.At >= len(body) || body[c.At] != '{' {
@@ -42,7 +43,7 @@ func outlineOf(a *API, body []byte, m *Memory) (o outline, end int, ok bool) {
 		return o, c.At + 1, true
 	}
 	for {
-		v, ok := c.member(a, m)
+		v, ok := c.member(d, m)
 		if !ok {
 			return outline{}, 0, false
 		}
@@ -53,16 +54,16 @@ func outlineOf(a *API, body []byte, m *Memory) (o outline, end int, ok bool) {
 	}
 }
 
-func (c *indexer) member(a *API, m *Memory) (v member, ok bool) {
+func (c *indexer) member(d transcript.Dialect, m *Memory) (v member, ok bool) {
 	if v.name, ok = c.Name(); !ok {
 		return v, false
 	}
 	start := c.At
-	switch large := a.repeats(v.name) && start < len(c.Text); {
+	switch large := isLarge(v.name) && start < len(c.Text); {
 	case large && c.Text[start] == '"':
-		ok = c.text(&v, m.trail(series{a.Name, string(v.name), true}))
+		ok = c.text(&v, m.trail(series{d, string(v.name), true}))
 	case large && c.Text[start] == '[':
-		ok = c.elements(&v, m.trail(series{a.Name, string(v.name), false}))
+		ok = c.elements(&v, m.trail(series{d, string(v.name), false}))
 	default:
 		ok = c.ReadValue(1)
 	}

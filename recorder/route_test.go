@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/recorder"
 )
 
@@ -27,14 +26,7 @@ func asked(t *testing.T, target string, ups ...recorder.Upstream) (string, strin
 	}))
 	defer stand.Close()
 	via, _ := url.Parse(stand.URL)
-	if len(ups) == 0 {
-		for _, p := range dialect.Providers() {
-			if p.Name != "" {
-				ups = append(ups, recorder.Upstream{Name: p.Name, URL: p.Base()})
-			}
-		}
-	}
-	p, err := recorder.NewProxy(recorder.Options{Upstreams: ups, Find: dialect.UpstreamOf, Proxy: http.ProxyURL(via)})
+	p, err := recorder.NewProxy(recorder.Options{Upstreams: ups, Proxy: http.ProxyURL(via)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/retake-debugger/retake/dialect"
-	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -49,8 +48,8 @@ func apply(body *decoded, edits []transcript.Edit) (*decoded, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", nameOf(e), err)
 		}
-		if len(made) > history.MaxBody {
-			return nil, fmt.Errorf("%s: %w: the request would have more than %d bytes", nameOf(e), ErrEdit, history.MaxBody)
+		if len(made) > maxBody {
+			return nil, fmt.Errorf("%s: %w: the request would have more than %d bytes", nameOf(e), ErrEdit, maxBody)
 		}
 		a.set(e, made)
 		if len(e.Was) > mostWas {

@@ -2,13 +2,11 @@ package replay
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"github.com/retake-debugger/retake/dialect"
-	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -26,13 +24,13 @@ type original struct {
 
 // readOriginal reads the recorded request of an exchange, which must be whole.
 func readOriginal(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*original, error) {
-	if e.Lossy {
+	switch {
+	case e.Lossy:
 		return nil, ErrLossy
-	}
-	body, err := history.Wire(ctx, r, &e.Request)
-	if errors.Is(err, history.ErrOmitted) {
+	case e.Request.Omitted != "":
 		return nil, ErrOmitted
 	}
+	body, err := readBody(ctx, r, e.Request)
 	if err != nil {
 		return nil, fmt.Errorf("read request: %w", err)
 	}
@@ -50,9 +48,12 @@ func (o *original) text() (*decoded, error) {
 	if o.plain != nil {
 		return o.plain, nil
 	}
-	body, err := history.Plain(o.exchange.Request.ContentEncoding, o.body)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUndecodable, err)
+	body := o.body
+	if encoding := o.exchange.Request.ContentEncoding; encoding != "" {
+		var err error
+		if body, err = dialect.Text(encoding, body, maxBody); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrUndecodable, err)
+		}
 	}
 	if cut(o.exchange, body, true) {
 		return nil, ErrCut

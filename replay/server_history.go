@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/retake-debugger/retake/dialect"
-	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -58,7 +57,7 @@ func missing(format string, args ...any) error {
 // fill adds to body, the request of e, what it leaves out.
 func fill(ctx context.Context, r transcript.Reader, e *transcript.Exchange, body *decoded) (*decoded, bool, error) {
 	f := filler{ctx: ctx, r: r}
-	if len(dialect.Of(e.Dialect).Held) == 0 {
+	if e.Dialect != transcript.Responses && e.Dialect != transcript.Messages {
 		return body, false, nil
 	}
 	steps, err := f.steps(e, body)
@@ -79,8 +78,8 @@ func fill(ctx context.Context, r transcript.Reader, e *transcript.Exchange, body
 	if held || referred {
 		whole, err = unlean(e.Dialect, whole)
 	}
-	if err == nil && len(whole) > history.MaxBody {
-		err = fmt.Errorf("the request would have more than %d bytes", history.MaxBody)
+	if err == nil && len(whole) > maxBody {
+		err = fmt.Errorf("the request would have more than %d bytes", maxBody)
 	}
 	return body.with(whole), held || referred, err
 }
@@ -187,19 +186,24 @@ func (f *filler) changed(e *transcript.Exchange, id string) (int64, error) {
 
 // answer gives the response object of an exchange, which must be whole.
 func (f *filler) answer(e *transcript.Exchange) (json.RawMessage, error) {
-	body, err := history.Body(f.ctx, f.r, &e.Response)
+	body, err := plainBody(f.ctx, f.r, e.Response)
 	if err != nil {
 		return nil, missing("the answer of x%d: %v", e.N, err)
 	}
-	turn := history.Bodies{Response: body}.Decode(e)
-	if e.Lossy || !turn.Complete || turn.Response == nil {
+	turn := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, Status: e.Status, ResponseHeader: e.Response.Headers, Response: body})
+	if e.Lossy || e.Response.Omitted != "" || !turn.Complete || turn.Response == nil {
 		return nil, missing("the answer of x%d was not recorded in full", e.N)
 	}
 	return turn.Response, nil
 }
 
-// list returns the pointer to the list that holds the history.
-func list(d transcript.Dialect) string { return "/" + dialect.Of(d).History() }
+// list names the member that holds the history.
+func list(d transcript.Dialect) string {
+	if d == transcript.Messages {
+		return "/messages"
+	}
+	return "/input"
+}
 
 // join gives the request of a step with the history before it in front.
 func join(d transcript.Dialect, before []byte, step *heldStep, answer json.RawMessage) ([]byte, error) {
@@ -237,8 +241,11 @@ func join(d transcript.Dialect, before []byte, step *heldStep, answer json.RawMe
 
 // unlean takes out what names the history that the provider holds.
 func unlean(d transcript.Dialect, body []byte) ([]byte, error) {
-	for _, name := range dialect.Of(d).Held {
-		at := "/" + name
+	names := []string{"/previous_response_id", "/conversation"}
+	if d == transcript.Messages {
+		names = []string{"/thread"}
+	}
+	for _, at := range names {
 		if _, err := rawjson.Value(body, at); err != nil {
 			continue
 		}
@@ -253,7 +260,7 @@ func unlean(d transcript.Dialect, body []byte) ([]byte, error) {
 // resolve puts items in the place of references to them.
 func (f *filler) resolve(e *transcript.Exchange, whole *decoded) ([]byte, bool, error) {
 	body := whole.body
-	if dialect.Of(e.Dialect).Referable == nil {
+	if e.Dialect != transcript.Responses {
 		return body, false, nil
 	}
 	items := whole.turn().Input

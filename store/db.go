@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/retake-debugger/retake/store/search"
+	"github.com/retake-debugger/retake/store/segment"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -47,8 +48,8 @@ type DB struct {
 	beside       map[string]fs.FileInfo                // the files that SQLite keeps beside it, by their path
 	connect      func(path string) (*connector, error) // for reading
 	pool         *sql.DB                               // for reading
-	codec        *codec
-	cache        *packCache
+	codec        *segment.Codec
+	cache        *segment.Cache
 	w            *writer // nil when it is open for reading only
 	checkpointer *checkpointer
 	closed       atomic.Bool
@@ -91,7 +92,7 @@ func openWriter(path string, o Options) (_ *DB, err error) {
 		return nil, errors.Join(err, w.close())
 	}
 	if o.Cache > 0 {
-		db.cache.limit = o.Cache
+		db.cache.Limit = o.Cache
 	}
 	db.w = w
 	w.use(db.codec, db.cache)
@@ -229,20 +230,22 @@ func newDB(path string, connect func(string) (*connector, error)) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	codec, err := newCodec()
+	codec, err := segment.NewCodec()
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{path: path, file: file, connect: connect, pool: c.open(), codec: codec, cache: &packCache{limit: cachedData}}
+	db := &DB{path: path, file: file, connect: connect, pool: c.open(), codec: codec, cache: &segment.Cache{Limit: cachedData}}
 	db.pool.SetMaxOpenConns(readers)
 	db.pool.SetMaxIdleConns(readers)
-	db.reader = reader{st: newStatements(db.pool.PrepareContext), headers: newHeaderSets(), pack: db.findPack, beginning: db.findBeginning, limits: search.UsualLimits(), fewOfRuns: fewOfRuns, recipes: &sharedRecipes{}}
+	db.reader = reader{st: newStatements(db.pool.PrepareContext), headers: newHeaderSets(), limits: search.UsualLimits(), fewOfRuns: fewOfRuns,
+		bodies: &segment.Reader{Rows: segmentRows{}, Recipes: &segment.Recipes{}, Pack: db.findPack, Beginning: db.findBeginning, Damaged: damaged}}
+	db.reader.bodies.Rows = segmentRows{db.st}
 	return db, nil
 }
 
 // findPack gives a whole pack, whose sum was right.
-func (db *DB) findPack(ctx context.Context, id segmentID) (*pack, error) {
-	if p := db.cache.find(id); p != nil && p.whole() {
+func (db *DB) findPack(ctx context.Context, id segment.ID) (*segment.Pack, error) {
+	if p := db.cache.Find(id); p != nil && p.Whole() {
 		return p, nil
 	}
 	return db.readPack(ctx, id, math.MaxInt64)
@@ -250,21 +253,21 @@ func (db *DB) findPack(ctx context.Context, id segmentID) (*pack, error) {
 
 // findBeginning reads the beginning of a pack at first, as far as it takes: most
 // searches want one segment. Whoever wants more of it gets all.
-func (db *DB) findBeginning(ctx context.Context, id segmentID) (*pack, error) {
-	if p := db.cache.find(id); p != nil {
+func (db *DB) findBeginning(ctx context.Context, id segment.ID) (*segment.Pack, error) {
+	if p := db.cache.Find(id); p != nil {
 		return p, nil
 	}
-	upTo := id.number()
-	if db.cache.begun(id) {
+	upTo := id.Number()
+	if db.cache.Begun(id) {
 		upTo = math.MaxInt64
 	}
 	return db.readPack(ctx, id, upTo)
 }
 
-func (db *DB) readPack(ctx context.Context, id segmentID, upTo int64) (*pack, error) {
-	p, err := readPackTo(ctx, db.st, db.codec, id, upTo)
+func (db *DB) readPack(ctx context.Context, id segment.ID, upTo int64) (*segment.Pack, error) {
+	p, err := segment.ReadPackTo(ctx, segmentRows{db.st}, db.codec, id, upTo)
 	if err == nil {
-		db.cache.keep(p)
+		db.cache.Keep(p)
 	}
 	return p, err
 }
@@ -302,7 +305,7 @@ func (db *DB) Close() error {
 		errs = append(errs, db.w.close(), db.removeLeftovers())
 		db.w.unlock()
 	}
-	db.codec.close()
+	db.codec.Close()
 	return errors.Join(errs...)
 }
 

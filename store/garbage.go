@@ -4,19 +4,15 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"github.com/retake-debugger/retake/store/segment"
 )
 
 // garbage is what nobody holds.
 type garbage struct {
-	recipes []int64       // numbers of bodies
-	packs   [2][]packWork // by lane
-	headers []int64       // ids of header sets
-	bytes   int64         // about what it takes up
-}
-
-// packWork is a pack that is to be removed or written anew.
-type packWork struct {
-	first, bytes int64
+	recipes []int64           // numbers of bodies
+	packs   [2][]segment.Work // by lane
+	headers []int64           // ids of header sets
+	bytes   int64             // about what it takes up
 }
 
 // deadShare: a pack is written anew when one byte in so many is dead. Before,
@@ -24,7 +20,7 @@ type packWork struct {
 const deadShare = 4
 
 func (g *garbage) empty() bool {
-	return len(g.recipes)+len(g.packs[pieces])+len(g.packs[wholes])+len(g.headers) == 0
+	return len(g.recipes)+len(g.packs[segment.Pieces])+len(g.packs[segment.Wholes])+len(g.headers) == 0
 }
 
 // findGarbage looks for what is stored and not held.
@@ -34,11 +30,11 @@ func findGarbage(ctx context.Context, st *statements, h *held) (*garbage, error)
 		return nil, err
 	}
 	for lane := range packTables {
-		err := eachPack(ctx, st, lane, func(p *packSize) error {
-			dead, err := h.dead(p, lane)
-			g.bytes += p.share(dead)
-			if dead > 0 && dead*deadShare >= p.bytes {
-				g.packs[lane] = append(g.packs[lane], packWork{p.first, p.bytes})
+		err := segment.EachPack(ctx, segmentRows{st}, lane, func(p *segment.PackInfo) error {
+			dead, err := h.Dead(p, lane)
+			g.bytes += p.Share(dead)
+			if dead > 0 && dead*deadShare >= p.Bytes {
+				g.packs[lane] = append(g.packs[lane], segment.Work{First: p.First, Bytes: p.Bytes})
 			}
 			return err
 		})
@@ -51,7 +47,7 @@ func findGarbage(ctx context.Context, st *statements, h *held) (*garbage, error)
 	err := st.rows(ctx, "SELECT id FROM header_set WHERE id < (SELECT max(id) FROM header_set)", nil, func(row *sql.Rows) error {
 		var id int64
 		err := row.Scan(&id)
-		if !h.headers.has(id) {
+		if !h.headers.Has(id) {
 			g.headers = append(g.headers, id)
 		}
 		return err
@@ -69,7 +65,7 @@ func (g *garbage) findRecipes(ctx context.Context, st *statements, h *held) erro
 			var bytes int64
 			err := row.Scan(&after, &bytes)
 			more = true
-			if !h.recipes.has(after) {
+			if !h.Recipes.Has(after) {
 				g.recipes = append(g.recipes, after)
 				g.bytes += bytes
 			}

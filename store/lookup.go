@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/retake-debugger/retake/store/segment"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -41,10 +42,11 @@ var lookupMost = [...]int64{200, 8192}
 // follows it compares what it finds there. The hash is salted, so that nobody
 // outside can make entries collide.
 type lookup struct {
-	st      *statements
-	salt    []byte
-	pending map[int64][]int64 // of this transaction, by key, oldest first
-	count   int               // of pending
+	st         *statements
+	salt       []byte
+	pending    map[int64][]int64 // of this transaction, by key, oldest first
+	count      int               // of pending
+	segmentKey int64             // of the bytes that FindSegments was asked for last
 }
 
 func (l *lookup) load(salt []byte) {
@@ -255,3 +257,12 @@ func (l *lookup) pass(table int, held *lookupCounts) error {
 	held[table] = 0
 	return nil
 }
+
+// FindSegments calls f for the ids that segments with these bytes may have.
+func (l *lookup) FindSegments(data []byte, f func(segment.ID) bool) error {
+	l.segmentKey = l.key(findSegment, data)
+	return l.walk(l.segmentKey, noBound, 4, func(target int64) (bool, error) { return f(segment.ID(target)), nil })
+}
+
+// AddSegment makes the segment that was just not found be found.
+func (l *lookup) AddSegment(_ []byte, id segment.ID) { l.add(l.segmentKey, int64(id)) }

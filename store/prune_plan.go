@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"github.com/retake-debugger/retake/store/segment"
 	"slices"
 
 	"github.com/retake-debugger/retake/store/search"
@@ -135,7 +136,7 @@ func (p *planner) oldest(most int64) error {
 	left := (most - p.fixed) * 9 / 10 // some of what is dead stays in packs that are mostly alive
 	sizes := &sizes{ctx: p.ctx, st: p.db.st}
 	h := &held{}
-	h.took = func(id segmentID) error {
+	h.Took = func(id segment.ID) error {
 		bytes, _, err := sizes.of(id)
 		left -= bytes
 		return err
@@ -188,7 +189,7 @@ func (p *planner) worth() error {
 	}
 	h := &held{}
 	for _, n := range p.plan.Numbers {
-		h.skip.add(n)
+		h.skip.Add(n)
 	}
 	if err := h.catchUp(p.ctx, &p.db.reader, nil); err != nil {
 		return err
@@ -205,24 +206,24 @@ func (p *planner) worth() error {
 type sizes struct {
 	ctx  context.Context
 	st   *statements
-	last [2]*packSize
+	last [2]*segment.PackInfo
 }
 
-func (s *sizes) of(id segmentID) (stored, raw int64, err error) {
-	p := s.last[id.lane()]
-	if p == nil || id.number() < p.first || id.number() >= p.first+p.count {
-		p = &packSize{}
-		query := "SELECT first, count, bytes, lengths, length(data) + length(lengths) FROM " + packTables[id.lane()] + " WHERE first <= ? ORDER BY first DESC LIMIT 1"
-		err := s.st.row(s.ctx, query, []any{id.number()}, &p.first, &p.count, &p.bytes, &p.lengths, &p.stored)
+func (s *sizes) of(id segment.ID) (stored, raw int64, err error) {
+	p := s.last[id.Stream()]
+	if p == nil || id.Number() < p.First || id.Number() >= p.First+p.Count {
+		p = &segment.PackInfo{}
+		query := "SELECT first, count, bytes, lengths, length(data) + length(lengths) FROM " + packTables[id.Stream()] + " WHERE first <= ? ORDER BY first DESC LIMIT 1"
+		err := s.st.row(s.ctx, query, []any{id.Number()}, &p.First, &p.Count, &p.Bytes, &p.Lengths, &p.Stored)
 		if err != nil {
 			return 0, 0, fmt.Errorf("find segment %d: %w", id, err)
 		}
-		s.last[id.lane()] = p
+		s.last[id.Stream()] = p
 	}
-	err = p.segments(func(number, bytes int64) {
-		if number == id.number() {
+	err = p.Segments(func(number, bytes int64) {
+		if number == id.Number() {
 			raw = bytes
 		}
 	})
-	return p.share(raw), raw, err
+	return p.Share(raw), raw, err
 }

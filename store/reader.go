@@ -1,9 +1,8 @@
 package store
 
 import (
-	"context"
-
 	"github.com/retake-debugger/retake/store/search"
+	"github.com/retake-debugger/retake/store/segment"
 )
 
 // fewOfRuns is the usual one of a reader.
@@ -14,12 +13,8 @@ const fewOfRuns = 5000
 type reader struct {
 	st      *statements
 	headers *headerSets
-	recipes *sharedRecipes // nil within a transaction, which sees what others do not
-	// pack gives the unpacked pack that holds a segment.
-	pack func(context.Context, segmentID) (*pack, error)
-	// beginning gives no more of it than it takes, perhaps, which no sum vouches for.
-	beginning func(context.Context, segmentID) (*pack, error)
-	limits    search.Limits
+	bodies  *segment.Reader
+	limits  search.Limits
 	// fewOfRuns is up to how many exchanges have their runs listed, when runs are
 	// narrowed by exchanges.
 	fewOfRuns int

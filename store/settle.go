@@ -53,8 +53,8 @@ func (w *writer) settle() error {
 	ctx, cancel := context.WithTimeout(context.Background(), settleMost)
 	defer cancel()
 	return w.update(ctx, func(*tx) error {
-		for _, l := range w.lanes {
-			if err := l.settle(); err != nil {
+		for _, l := range w.bodies.Streams {
+			if err := l.Settle(); err != nil {
 				return err
 			}
 		}

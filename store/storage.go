@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/retake-debugger/retake/store/segment"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -94,16 +95,16 @@ func (m *measuring) bodies() error {
 // body counts what a body adds to what is held already.
 func (m *measuring) body(h *held, b *bodyRow, side *Traffic) error {
 	before := side.Stored
-	h.took = func(id segmentID) error {
+	h.Took = func(id segment.ID) error {
 		stored, raw, err := m.sizes.of(id)
 		side.Stored += stored
-		if raw >= largeSegment {
+		if raw >= segment.LargeSegment {
 			m.s.Large.Stored += stored
 			m.s.Large.Raw += raw
 		}
 		return err
 	}
-	if err := h.body(m.ctx, &m.db.reader, b.id); err != nil {
+	if err := h.Body(m.ctx, m.db.bodies, b.id); err != nil {
 		return err
 	}
 	side.Raw += b.bytes
@@ -142,9 +143,9 @@ func (m *measuring) database() error {
 func (m *measuring) unheld() (int64, error) {
 	total := int64(0)
 	for lane := range packTables {
-		err := eachPack(m.ctx, m.db.st, lane, func(p *packSize) error {
-			dead, err := m.held.dead(p, lane)
-			total += p.share(dead)
+		err := segment.EachPack(m.ctx, segmentRows{m.db.st}, lane, func(p *segment.PackInfo) error {
+			dead, err := m.held.Dead(p, lane)
+			total += p.Share(dead)
 			return err
 		})
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/retake-debugger/retake/store/segment"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -30,19 +31,19 @@ func (t *tx) open() error {
 }
 
 // findPack gives the pack of a segment, of pending ones too.
-func (t *tx) findPack(ctx context.Context, id segmentID) (*pack, error) {
+func (t *tx) findPack(ctx context.Context, id segment.ID) (*segment.Pack, error) {
 	if err := t.open(); err != nil {
 		return nil, err
 	}
-	if p := t.w.lanes[id.lane()].pending(id); p != nil {
+	if p := t.w.bodies.Streams[id.Stream()].Pending(id); p != nil {
 		return p, nil
 	}
-	if p := t.w.cache.find(id); p != nil && p.whole() {
+	if p := t.w.cache.Find(id); p != nil && p.Whole() {
 		return p, nil
 	}
-	p, err := readPack(ctx, t.st, t.w.codec, id)
-	if err == nil && p.last() < t.w.begun[id.lane()] { // what may be rolled back is not for others
-		t.w.cache.keep(p)
+	p, err := segment.ReadPack(ctx, segmentRows{t.st}, t.w.codec, id)
+	if err == nil && p.Last() < t.w.begun[id.Stream()] { // what may be rolled back is not for others
+		t.w.cache.Keep(p)
 	}
 	return p, err
 }

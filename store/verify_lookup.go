@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/retake-debugger/retake/store/segment"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -85,7 +86,7 @@ const gapBatch = 1 << 16 // keys that are sorted before they are asked for
 
 // segments lists the held segments that are not found by their bytes, so that
 // these would be stored once more. Those that cannot be read are left out.
-func (g *gaps) segments(codec *codec, held *held) ([]gap, error) {
+func (g *gaps) segments(codec *segment.Codec, held *held) ([]gap, error) {
 	var missing, batch []gap
 	ask := func() error {
 		slices.SortFunc(batch, func(a, b gap) int { return cmp.Compare(a.key, b.key) })
@@ -94,14 +95,14 @@ func (g *gaps) segments(codec *codec, held *held) ([]gap, error) {
 		return err
 	}
 	for lane := range packTables {
-		err := eachPack(g.ctx, g.r.st, lane, func(size *packSize) error {
-			p, err := readPack(g.ctx, g.r.st, codec, idIn(lane, size.first))
-			if err != nil || p.first != size.first { // damaged, or merged meanwhile
+		err := segment.EachPack(g.ctx, segmentRows{g.r.st}, lane, func(size *segment.PackInfo) error {
+			p, err := segment.ReadPack(g.ctx, segmentRows{g.r.st}, codec, segment.IDIn(lane, size.First))
+			if err != nil || p.First != size.First { // damaged, or merged meanwhile
 				return g.ctx.Err()
 			}
-			for n := p.first; n <= p.last(); n++ {
-				id := idIn(lane, n)
-				if data, ok := p.segment(id); ok && held.segments[lane].has(n) {
+			for n := p.First; n <= p.Last(); n++ {
+				id := segment.IDIn(lane, n)
+				if data, ok := p.Segment(id); ok && held.Segments[lane].Has(n) {
 					batch = append(batch, gap{g.lookup.key(findSegment, data), int64(id), ""})
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/retake-debugger/retake/store/search"
+	"github.com/retake-debugger/retake/store/segment"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -18,24 +19,21 @@ type writer struct {
 	pool    *sql.DB
 	conn    *sql.Conn
 	st      *statements
-	codec   *codec
-	cache   *packCache
+	codec   *segment.Codec
+	cache   *segment.Cache
 	newest  int // the schema that this program knows
 	state   state
 	version int64     // of the file's data when state was read; another process's commits change it
 	stale   bool      // state is not what the file says
 	since   time.Time // when this transaction began
 	begun   [2]int64  // first segment number of each lane that this transaction may use
-	lanes   [2]*lane
+	bodies  segment.Writer
 	lookup  *lookup
-	known   *known
-	recent  *recent
 	open    openCalls
 	last    lastRows
 	headers *headerSets
 	models  map[modelKey]int64
 	takes   map[int64]storedTake // that go on
-	scratch []byte
 }
 
 // lookOften: SQLite looks whether it may write at longer and longer intervals,
@@ -44,8 +42,7 @@ type writer struct {
 const lookOften = "PRAGMA busy_timeout = 0"
 
 func newWriter(ctx context.Context, c *connector, o Options, all []migration) (_ *writer, err error) {
-	w := &writer{turn: make(chan struct{}, 1), pool: c.open(), newest: len(all), known: newKnown(o.memory()),
-		recent: newRecent(), headers: newHeaderSets(), models: map[modelKey]int64{}, takes: map[int64]storedTake{}, stale: true}
+	w := &writer{turn: make(chan struct{}, 1), pool: c.open(), newest: len(all), headers: newHeaderSets(), models: map[modelKey]int64{}, takes: map[int64]storedTake{}, stale: true}
 	defer func() {
 		if err != nil {
 			w.pool.Close()
@@ -63,14 +60,16 @@ func newWriter(ctx context.Context, c *connector, o Options, all []migration) (_
 		return nil, fmt.Errorf("set how to wait: %w", err)
 	}
 	w.lookup = &lookup{st: w.st, pending: map[int64][]int64{}}
+	w.bodies = segment.Writer{Rows: segmentRows{w.st}, Index: w.lookup, Known: segment.NewKnown(o.memory()), Recent: segment.NewRecent(),
+		Next: func() int64 { return w.state.next(&w.state.body) }}
 	return w, nil
 }
 
 // use gives the writer what it shares with the readers.
-func (w *writer) use(c *codec, cache *packCache) {
+func (w *writer) use(c *segment.Codec, cache *segment.Cache) {
 	w.codec, w.cache = c, cache
-	for n := range w.lanes {
-		w.lanes[n] = &lane{number: n, codec: c, st: w.st, next: -1}
+	for n := range w.bodies.Streams {
+		w.bodies.Streams[n] = &segment.Stream{Number: n, Codec: c, Rows: segmentRows{w.st}, Next: -1}
 	}
 }
 
@@ -103,7 +102,8 @@ func (w *writer) update(ctx context.Context, f func(*tx) error) error {
 		return err
 	}
 	t := &tx{w: w, past: past{reader: reader{st: w.st, headers: w.headers, limits: search.UsualLimits(), fewOfRuns: fewOfRuns}, lookup: w.lookup, last: &w.last, before: noBound}}
-	t.pack, t.beginning, t.usable = t.findPack, t.findPack, t.open
+	t.bodies = &segment.Reader{Rows: w.bodies.Rows, Pack: t.findPack, Beginning: t.findPack, Damaged: damaged}
+	w.bodies.Reader, t.usable = t.bodies, t.open
 	err := f(t)
 	t.done = true
 	if err != nil {
@@ -141,15 +141,15 @@ func (w *writer) load() error {
 		w.open.forget() // they may have results by now
 		w.last.forget()
 		clear(w.takes)
-		for _, l := range w.lanes { // another process may have settled its packs
-			l.forget()
+		for _, l := range w.bodies.Streams { // another process may have settled its packs
+			l.Forget()
 		}
 	}
 	w.state.changed = false
 	w.lookup.load(w.state.salt)
 	w.begun = [2]int64{w.state.piece + 1, w.state.whole + 1}
-	for n, l := range w.lanes {
-		if err := l.load(w.begun[n]); err != nil {
+	for n, l := range w.bodies.Streams {
+		if err := l.Load(w.begun[n]); err != nil {
 			return err
 		}
 	}
@@ -157,11 +157,11 @@ func (w *writer) load() error {
 }
 
 func (w *writer) flush() error {
-	for n, l := range w.lanes {
-		if err := l.flush(); err != nil {
+	for n, l := range w.bodies.Streams {
+		if err := l.Flush(); err != nil {
 			return err
 		}
-		w.state.changed = w.state.changed || l.next != w.begun[n]
+		w.state.changed = w.state.changed || l.Next != w.begun[n]
 	}
 	if !w.state.changed && w.lookup.count == 0 {
 		return nil
@@ -169,22 +169,22 @@ func (w *writer) flush() error {
 	if err := w.lookup.flush(&w.state.lookups); err != nil {
 		return err
 	}
-	w.state.piece, w.state.whole = w.lanes[pieces].next-1, w.lanes[wholes].next-1
+	w.state.piece, w.state.whole = w.bodies.Streams[segment.Pieces].Next-1, w.bodies.Streams[segment.Wholes].Next-1
 	return w.state.write(w.st)
 }
 
 // forget drops all that may not be in the database.
 func (w *writer) forget() {
-	w.known.forget()
-	w.recent.forget()
+	w.bodies.Known.Forget()
+	w.bodies.Recent.Forget()
 	w.open.forget()
 	w.last.forget()
 	w.headers.forget()
 	clear(w.models)
 	clear(w.takes)
 	w.stale = true
-	for _, l := range w.lanes {
-		l.forget()
+	for _, l := range w.bodies.Streams {
+		l.Forget()
 	}
 }
 
@@ -214,6 +214,6 @@ func (db *DB) change(ctx context.Context, f func(*tx) error) error {
 	if err := db.w.update(ctx, f); err != nil {
 		return err
 	}
-	db.checkpointer.wrote(db.w.lanes[pieces].written + db.w.lanes[wholes].written)
+	db.checkpointer.wrote(db.w.bodies.Streams[segment.Pieces].Written + db.w.bodies.Streams[segment.Wholes].Written)
 	return nil
 }

@@ -11,8 +11,10 @@ import (
 
 // targets reads --model, --upstream and --to: at least one target.
 func (f *replayFlags) targets() ([]replay.Target, error) {
-	if f.to != "" && !dialect.Known(transcript.Dialect(f.to)) {
-		return nil, usageError{fmt.Errorf("--to %q: want %s", f.to, dialect.Listed("or"))}
+	switch transcript.Dialect(f.to) {
+	case "", transcript.Chat, transcript.Responses, transcript.Messages:
+	default:
+		return nil, usageError{fmt.Errorf("--to %q: want chat, responses or messages", f.to)}
 	}
 	list := []replay.Target{{Upstream: f.upstream, To: transcript.Dialect(f.to)}}
 	for i, name := range f.edits.models {

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"strconv"
 
-	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -41,15 +40,16 @@ func putHints(tx transcript.Tx, d *Subject, pending []transcript.Key) error {
 	return putFingerprints(tx, d)
 }
 
-// putItems stores hints for the items of an answer that later requests can refer to.
+// putItems stores hints for the items of an answer that can be referred to: the
+// provider keeps them, or they are a compaction.
 func putItems(tx transcript.Tx, d *Subject) error {
-	referable := dialect.Of(d.Exchange.Dialect).Referable
-	if referable == nil {
+	if d.Exchange.Dialect != transcript.Responses {
 		return nil
 	}
+	kept := string(d.Turn.Parameters["store"]) != "false"
 	for i := range min(mostItems, len(d.Turn.Output)) {
 		it := &d.Turn.Output[i]
-		if !referable(d.Turn, it) {
+		if it.ItemID == "" || !kept && it.Kind != transcript.Compaction {
 			continue
 		}
 		if err := tx.PutHint(HintOf("item", it.ItemID), d.Exchange.ID, ""); err != nil {

@@ -15,7 +15,6 @@ import (
 // of its items, lines of their texts, and tools. Pointers are those of body.
 type parts struct {
 	speaks transcript.Dialect
-	api    *dialect.API // of speaks
 	body   []byte
 	turn   *transcript.Turn // of body
 	pieces []piece
@@ -39,7 +38,7 @@ func readParts(req *replay.Request) (*parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &parts{api: dialect.Of(req.Speaks()), speaks: req.Speaks(), turn: turn}
+	p := &parts{speaks: req.Speaks(), turn: turn}
 	if p.body, err = req.Plain(); err != nil {
 		return nil, err
 	}
@@ -77,7 +76,7 @@ func chainOf(at string) []string {
 		chain = append(chain, at)
 	}
 	chain = append(chain, element)
-	if member, _, ok := dialect.ElementAt(element); ok && !dialect.IsHistory(member) {
+	if member, _, ok := dialect.ElementAt(element); ok && member != "messages" && member != "input" {
 		chain = append(chain, "/"+member)
 	}
 	return chain
@@ -86,7 +85,7 @@ func chainOf(at string) []string {
 // besideCalls sets apart what an answer of chat says beside its calls: both are the
 // same message.
 func (p *parts) besideCalls() {
-	if p.api.Layout != dialect.Members {
+	if p.speaks != transcript.Chat {
 		return
 	}
 	calls := map[string]bool{}
@@ -114,7 +113,7 @@ func (p *parts) reasoning() {
 			continue
 		}
 		element := elementOf(p.pieces[i].item.At)
-		if p.api.Layout == dialect.Items {
+		if p.speaks == transcript.Responses {
 			for k := i + 1; k < len(p.pieces) && saidByModel(p.pieces[k].item); k++ {
 				if p.pieces[k].item.Kind != transcript.Reasoning {
 					p.pieces[i].with = append(p.pieces[i].with, k)
@@ -159,7 +158,7 @@ func (p *parts) join() {
 	at := map[string]int{}
 	for i := range p.pieces {
 		own := p.pieces[i].chain[0]
-		if p.api.Layout == dialect.Members && p.pieces[i].item.Kind == transcript.ToolCall {
+		if p.speaks == transcript.Chat && p.pieces[i].item.Kind == transcript.ToolCall {
 			own = elementOf(own) // what is said beside it, if that has no pointer of its own
 			if first, ok := at[own]; ok {
 				together[i] = together[first]

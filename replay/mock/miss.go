@@ -9,8 +9,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/retake-debugger/retake/dialect"
-	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -58,7 +56,7 @@ func (t *Recordings) explain(ctx context.Context, o *outline, r *recording, live
 	}
 	m.Nearest = ref(r)
 	m.Message += "; nearest is " + m.Nearest
-	recorded, err := history.Body(ctx, t.reader, &r.Request)
+	recorded, err := plainBody(ctx, t.reader, r.Request)
 	if err != nil {
 		return m
 	}
@@ -154,11 +152,14 @@ func shorten(a, b json.RawMessage) (was, now json.RawMessage) {
 
 // write answers with the error in the shape of the dialect's own.
 func (m *miss) write(w http.ResponseWriter, d transcript.Dialect) {
-	text, err := json.Marshal(m)
-	if err != nil {
-		text = []byte(`{"code":` + strconv.Quote(m.Code) + `}`)
+	body := map[string]any{"error": m}
+	if d == transcript.Messages {
+		body["type"] = "error"
 	}
-	text = dialect.Error(d, text)
+	text, err := json.Marshal(body)
+	if err != nil {
+		text = []byte(`{"error":{"code":` + strconv.Quote(m.Code) + `}}`)
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Should-Retry", "false") // the SDKs of OpenAI and Anthropic heed it
 	w.WriteHeader(missStatus)

@@ -84,7 +84,8 @@ func (o *outliner) of(d transcript.Dialect, method, target string, body []byte) 
 }
 
 func rank(name string) string {
-	if dialect.IsHistory(name) {
+	switch name {
+	case "messages", "input", "contents":
 		return "~" + name
 	}
 	return name
@@ -129,7 +130,7 @@ func samePath(a, b string) bool { return strings.HasSuffix(a, b) || strings.HasS
 
 // cutUp gives the elements of a body's large arrays, and the body without them.
 func cutUp(d transcript.Dialect, body []byte) (skeleton []byte, arrays map[string][][]byte) {
-	ends := dialect.Elements(d, body)
+	ends := dialect.Elements(body)
 	cuts := dialect.Split(d, body)
 	if len(ends) == 0 || len(cuts) < 2 {
 		return body, nil

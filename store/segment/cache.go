@@ -1,4 +1,4 @@
-package store
+package segment
 
 import (
 	"slices"
@@ -7,19 +7,19 @@ import (
 
 // packCache keeps the packs that were read last. Segments never change, so an
 // entry stays right even when its pack has been merged into another since.
-type packCache struct {
+type Cache struct {
 	mu    sync.Mutex
-	limit int
+	Limit int
 	size  int
-	packs []*pack // the latest used last
+	packs []*Pack // the latest used last
 }
 
-func (c *packCache) find(id segmentID) *pack {
+func (c *Cache) Find(id ID) *Pack {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i := len(c.packs) - 1; i >= 0; i-- {
 		p := c.packs[i]
-		if _, ok := p.segment(id); ok {
+		if _, ok := p.Segment(id); ok {
 			copy(c.packs[i:], c.packs[i+1:])
 			c.packs[len(c.packs)-1] = p
 			return p
@@ -29,13 +29,13 @@ func (c *packCache) find(id segmentID) *pack {
 }
 
 // begun tells whether the beginning of the pack of a segment is kept.
-func (c *packCache) begun(id segmentID) bool {
+func (c *Cache) Begun(id ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.ContainsFunc(c.packs, func(p *pack) bool { return p.covers(id) })
+	return slices.ContainsFunc(c.packs, func(p *Pack) bool { return p.covers(id) })
 }
 
-func (c *packCache) keep(p *pack) {
+func (c *Cache) Keep(p *Pack) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, k := range c.packs {
@@ -43,7 +43,7 @@ func (c *packCache) keep(p *pack) {
 			return
 		}
 	}
-	c.packs = slices.DeleteFunc(c.packs, func(k *pack) bool { // its beginning, and what has been merged into it
+	c.packs = slices.DeleteFunc(c.packs, func(k *Pack) bool { // its beginning, and what has been merged into it
 		if p.has(k) {
 			c.size -= len(k.data)
 			return true
@@ -52,7 +52,7 @@ func (c *packCache) keep(p *pack) {
 	})
 	c.packs = append(c.packs, p)
 	c.size += len(p.data)
-	for c.size > c.limit && len(c.packs) > 1 {
+	for c.size > c.Limit && len(c.packs) > 1 {
 		c.size -= len(c.packs[0].data)
 		c.packs[0] = nil
 		c.packs = c.packs[1:]

@@ -1,4 +1,4 @@
-package store
+package segment
 
 import (
 	"bytes"
@@ -18,29 +18,39 @@ const (
 	manyPieces = 1 << 20
 )
 
-// PutBody stores the pieces of a body in order; equal pieces are stored once.
-// Memory grows with the number of pieces, not with their bytes.
-func (t *tx) PutBody(body iter.Seq2[[]byte, error]) (transcript.BodyID, error) {
-	return t.PutSegments(func(yield func(transcript.Segment, error) bool) {
-		for piece, err := range body {
-			if !yield(transcript.Segment{Bytes: piece}, err) {
-				return
-			}
-		}
-	})
+// Index finds stored segments by their bytes.
+type Index interface {
+	// FindSegments calls f for the ids that data may have, the newest first, until f
+	// returns true.
+	FindSegments(data []byte, f func(ID) bool) error
+	// AddSegment makes FindSegments find a segment that FindSegments was just asked
+	// for.
+	AddSegment(data []byte, id ID)
 }
 
-// PutSegments does the same for pieces of which some are known to be the same.
-func (t *tx) PutSegments(body iter.Seq2[transcript.Segment, error]) (transcript.BodyID, error) {
-	if err := t.open(); err != nil {
-		return 0, err
-	}
-	b := &bodyWriter{t: t, firstFresh: [2]int64{t.w.lanes[pieces].next, t.w.lanes[wholes].next}}
-	for piece, err := range body {
+// bodyPutter stores bodies. It remembers from one transaction to the next what was
+// stored last.
+type Writer struct {
+	Rows    RowWriter
+	Index   Index
+	Streams [2]*Stream
+	Known   *known
+	Recent  *recent
+	scratch []byte
+	// reader sees what the transaction has written.
+	Reader *Reader
+	// next returns a new number for a body.
+	Next func() int64
+}
+
+// put stores a body and returns its id.
+func (p *Writer) Put(parts iter.Seq2[transcript.Segment, error]) (transcript.BodyID, error) {
+	b := &bodyWriter{Writer: p, firstFresh: [2]int64{p.Streams[Pieces].Next, p.Streams[Wholes].Next}}
+	for part, err := range parts {
 		if err != nil {
 			return 0, fmt.Errorf("read body: %w", err)
 		}
-		if err := b.add(piece); err != nil {
+		if err := b.add(part); err != nil {
 			return 0, fmt.Errorf("store body: %w", err)
 		}
 	}
@@ -53,13 +63,13 @@ func (t *tx) PutSegments(body iter.Seq2[transcript.Segment, error]) (transcript.
 
 // bodyWriter turns pieces into segments and their list into a recipe.
 type bodyWriter struct {
-	t          *tx
-	ids        []segmentID
+	*Writer
+	ids        []ID
 	size       int64
 	first      []byte // the first piece, until a second one comes
 	joined     []byte // pieces that will be one segment
 	before     *knownSegment
-	firstFresh [2]int64 // by lane
+	firstFresh [2]int64 // by stream
 }
 
 func (b *bodyWriter) add(p transcript.Segment) error {
@@ -81,28 +91,28 @@ func (b *bodyWriter) addOne(p transcript.Segment) error {
 	switch {
 	case len(b.ids) >= manyPieces:
 		b.joined = append(b.joined, piece...)
-		if len(b.joined) < largeSegment {
+		if len(b.joined) < LargeSegment {
 			return nil
 		}
 		return b.storeJoined()
-	case b.size == int64(len(piece)): // which lane it is for shows when a second one comes
-		b.first = append(b.t.w.scratch[:0], piece...)
-		b.t.w.scratch = b.first
+	case b.size == int64(len(piece)): // which stream it is for shows when a second one comes
+		b.first = append(b.scratch[:0], piece...)
+		b.scratch = b.first
 		return nil
 	}
-	if err := b.storeFirst(pieces); err != nil {
+	if err := b.storeFirst(Pieces); err != nil {
 		return err
 	}
-	return b.store(p, pieces)
+	return b.store(p, Pieces)
 }
 
-func (b *bodyWriter) storeFirst(lane int) error {
+func (b *bodyWriter) storeFirst(stream int) error {
 	if b.first == nil {
 		return nil
 	}
 	first := b.first
 	b.first = nil
-	return b.store(transcript.Segment{Bytes: first}, lane)
+	return b.store(transcript.Segment{Bytes: first}, stream)
 }
 
 func (b *bodyWriter) storeJoined() error {
@@ -110,7 +120,7 @@ func (b *bodyWriter) storeJoined() error {
 		return nil
 	}
 	for piece := range chunksOf(b.joined, maxPiece) {
-		if err := b.store(transcript.Segment{Bytes: piece}, pieces); err != nil {
+		if err := b.store(transcript.Segment{Bytes: piece}, Pieces); err != nil {
 			return err
 		}
 	}
@@ -131,57 +141,55 @@ func chunksOf(data []byte, size int) iter.Seq[[]byte] {
 }
 
 // store finds the segment of these bytes or makes a new one.
-func (b *bodyWriter) store(p transcript.Segment, lane int) error {
+func (b *bodyWriter) store(p transcript.Segment, stream int) error {
 	if len(b.ids) >= maxSegments {
 		return fmt.Errorf("more than %d segments", maxSegments)
 	}
-	resent := lane == pieces
-	if len(p.Bytes) >= largeSegment {
-		lane = wholes
+	resent := stream == Pieces
+	if len(p.Bytes) >= LargeSegment {
+		stream = Wholes
 	}
-	w := b.t.w
-	if s := w.known.find(b.before, p); s != nil {
+	if s := b.Known.find(b.before, p); s != nil {
 		b.ids, b.before = append(b.ids, s.id), s
 		return nil
 	}
-	id, err := b.t.segment(p.Bytes, lane)
+	id, err := b.segment(p.Bytes, stream)
 	if err != nil {
 		return err
 	}
 	b.ids = append(b.ids, id)
 	if resent {
-		b.before = w.known.remember(b.before, id, p)
+		b.before = b.Known.remember(b.before, id, p)
 	}
 	return nil
 }
 
 // segment looks the bytes up in the database and stores them if they are new.
-func (t *tx) segment(data []byte, lane int) (segmentID, error) {
-	key := t.w.lookup.key(findSegment, data)
-	found := segmentID(-1)
-	err := t.w.lookup.walk(key, noBound, 4, func(target int64) (bool, error) {
-		p, err := t.pack(context.Background(), segmentID(target))
+func (p *Writer) segment(data []byte, stream int) (ID, error) {
+	found := ID(-1)
+	err := p.Index.FindSegments(data, func(id ID) bool {
+		held, err := p.Reader.Pack(context.Background(), id)
 		if err != nil { // damaged: the bytes are stored again
-			return false, nil
+			return false
 		}
-		if stored, ok := p.segment(segmentID(target)); ok && bytes.Equal(stored, data) {
-			found = segmentID(target)
+		if stored, ok := held.Segment(id); ok && bytes.Equal(stored, data) {
+			found = id
 		}
-		return found >= 0, nil
+		return found >= 0
 	})
 	if found >= 0 || err != nil {
 		return found, err
 	}
-	id, err := t.w.lanes[lane].add(data)
+	id, err := p.Streams[stream].add(data)
 	if err == nil {
-		t.w.lookup.add(key, int64(id))
+		p.Index.AddSegment(data, id)
 	}
 	return id, err
 }
 
 // finish writes the recipe.
 func (b *bodyWriter) finish() (transcript.BodyID, error) {
-	if err := b.storeFirst(wholes); err != nil {
+	if err := b.storeFirst(Wholes); err != nil {
 		return 0, err
 	}
 	if err := b.storeJoined(); err != nil {
@@ -193,24 +201,23 @@ func (b *bodyWriter) finish() (transcript.BodyID, error) {
 	case 1:
 		return bodyOfSegment(b.ids[0]), nil
 	}
-	n, err := b.t.putRecipe(b.ids, b.fresh(), b.size)
+	n, err := b.putRecipe(b.ids, b.fresh(), b.size)
 	return bodyOfRecipe(n), err
 }
 
 // putRecipe stores the list of segments of a body as a delta against the body
 // that it most likely grew from. fresh are those of its segments that are new.
-func (t *tx) putRecipe(ids, fresh []segmentID, size int64) (int64, error) {
-	w := t.w
-	like := w.recent.like(ids)
+func (p *Writer) putRecipe(ids, fresh []ID, size int64) (int64, error) {
+	like := p.Recent.like(ids)
 	if like != nil && slices.Equal(like.ids, ids) {
 		return like.n, nil
 	}
-	base, err := t.baseAfter(like)
+	base, err := p.baseAfter(like)
 	if err != nil {
 		return 0, err
 	}
 	body := &recentBody{ids: ids}
-	var against []segmentID
+	var against []ID
 	if base != nil {
 		body.base, body.step, against = base.n, like.step+1, base.ids
 	}
@@ -219,21 +226,20 @@ func (t *tx) putRecipe(ids, fresh []segmentID, size int64) (int64, error) {
 		body.base, body.step = 0, 0
 		recipe, _ = encodeRecipe(nil, ids)
 	}
-	body.n = w.state.next(&w.state.body)
-	err = t.st.run("INSERT INTO body (n, bytes, base, step, recipe) VALUES (?, ?, ?, ?, ?)",
-		body.n, size, body.base, body.step, recipe)
+	body.n = p.Next()
+	err = p.Rows.PutRecipe(body.n, size, Recipe{body.base, body.step, recipe})
 	if err != nil {
 		return 0, err
 	}
-	w.recent.remember(body, fresh)
+	p.Recent.remember(body, fresh)
 	return body.n, nil
 }
 
 // fresh lists the segments that this body brought.
-func (b *bodyWriter) fresh() []segmentID {
-	var fresh []segmentID
+func (b *bodyWriter) fresh() []ID {
+	var fresh []ID
 	for _, id := range b.ids {
-		if id.number() >= b.firstFresh[id.lane()] {
+		if id.Number() >= b.firstFresh[id.Stream()] {
 			fresh = append(fresh, id)
 		}
 	}
@@ -243,29 +249,29 @@ func (b *bodyWriter) fresh() []segmentID {
 // baseAfter gives the base for the body that comes after last in its chain: the
 // one whose step is the next step without its lowest bit. It is one of last's
 // own bases, so that every recipe is at most log n deltas away.
-func (t *tx) baseAfter(last *recentBody) (*recentBody, error) {
+func (p *Writer) baseAfter(last *recentBody) (*recentBody, error) {
 	if last == nil {
 		return nil, nil
 	}
 	want := last.step & (last.step + 1)
 	b := last
 	for b.step > want && b.base != 0 {
-		next := t.w.recent.byN[b.base]
+		next := p.Recent.byN[b.base]
 		if next == nil {
-			next = &recentBody{n: b.base}
-			err := t.st.row(context.Background(), "SELECT base, step FROM body WHERE n = ?", []any{b.base}, &next.base, &next.step)
+			row, err := p.Reader.Recipes.Row(context.Background(), p.Rows, b.base)
 			if err != nil {
 				return nil, fmt.Errorf("read recipe %d: %w", b.base, err)
 			}
+			next = &recentBody{n: b.base, base: row.Base, step: row.Step}
 		}
 		b = next
 	}
 	if b.ids == nil {
-		list, err := t.recipe(context.Background(), b.n)
+		list, err := p.Reader.recipe(context.Background(), b.n)
 		if err != nil {
 			return nil, err
 		}
-		b.ids = list.all()
+		b.ids = list.All()
 	}
 	return b, nil
 }

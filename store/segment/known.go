@@ -1,4 +1,4 @@
-package store
+package segment
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ const segmentOverhead = 160
 
 // knownSegment is a segment whose bytes are remembered.
 type knownSegment struct {
-	id   segmentID
+	id   ID
 	data []byte // nil once it is forgotten
 	same any    // transcript.Piece.Same of a piece with these bytes
 	hash uint64
@@ -30,11 +30,11 @@ type known struct {
 	queue       []*knownSegment // oldest first; a used one gets a second chance
 }
 
-func newKnown(limit int) *known {
+func NewKnown(limit int) *known {
 	return &known{limit: limit, seed: maphash.MakeSeed(), byHash: map[uint64]*knownSegment{}}
 }
 
-func (k *known) forget() {
+func (k *known) Forget() {
 	k.size, k.queue = 0, nil
 	clear(k.byHash)
 }
@@ -75,7 +75,7 @@ func (s *knownSegment) is(p transcript.Segment) bool {
 }
 
 // remember keeps a copy of a piece.
-func (k *known) remember(before *knownSegment, id segmentID, p transcript.Segment) *knownSegment {
+func (k *known) remember(before *knownSegment, id ID, p transcript.Segment) *knownSegment {
 	if len(p.Bytes) > k.limit/8 {
 		return nil
 	}

@@ -1,19 +1,19 @@
-package store
+package segment
 
 // bitset is a set of small numbers.
-type bitset []uint64
+type Bitset []uint64
 
-func (b bitset) has(n int64) bool {
+func (b Bitset) Has(n int64) bool {
 	return n >= 0 && n>>6 < int64(len(b)) && b[n>>6]&(1<<(n&63)) != 0
 }
 
 // add gives false if n was there already.
-func (b *bitset) add(n int64) bool {
-	if b.has(n) || n < 0 {
+func (b *Bitset) Add(n int64) bool {
+	if b.Has(n) || n < 0 {
 		return false
 	}
 	if word := int(n >> 6); word >= len(*b) {
-		*b = append(*b, make(bitset, word+1-len(*b)+len(*b)/4)...)
+		*b = append(*b, make(Bitset, word+1-len(*b)+len(*b)/4)...)
 	}
 	(*b)[n>>6] |= 1 << (n & 63)
 	return true

@@ -1,4 +1,4 @@
-package store
+package segment
 
 import "slices"
 
@@ -13,8 +13,8 @@ const (
 type recentBody struct {
 	n, base int64
 	step    int64
-	ids     []segmentID
-	marks   []segmentID // under which it is in latest
+	ids     []ID
+	marks   []ID // under which it is in latest
 }
 
 // recent remembers the recipes written last, to find the body that a new one
@@ -25,26 +25,26 @@ type recentBody struct {
 // that it brought.
 type recent struct {
 	byN    map[int64]*recentBody
-	latest map[segmentID]*recentBody
+	latest map[ID]*recentBody
 	queue  []*recentBody // oldest first
 	size   int           // segments in all recipes
 }
 
-func newRecent() *recent {
+func NewRecent() *recent {
 	r := &recent{}
-	r.forget()
+	r.Forget()
 	return r
 }
 
-func (r *recent) forget() {
-	r.byN, r.latest = map[int64]*recentBody{}, map[segmentID]*recentBody{}
+func (r *recent) Forget() {
+	r.byN, r.latest = map[int64]*recentBody{}, map[ID]*recentBody{}
 	r.queue, r.size = nil, 0
 }
 
 // remember keeps a body. fresh are the segments that it brought.
-func (r *recent) remember(b *recentBody, fresh []segmentID) {
+func (r *recent) remember(b *recentBody, fresh []ID) {
 	if len(fresh) == 0 {
-		fresh = []segmentID{slices.Max(b.ids)}
+		fresh = []ID{slices.Max(b.ids)}
 	}
 	b.marks = fresh[max(0, len(fresh)-maxMarks):]
 	for _, id := range b.marks {
@@ -71,14 +71,14 @@ func (r *recent) drop(b *recentBody) {
 }
 
 // like gives the remembered body that ids differ least from, or nil.
-func (r *recent) like(ids []segmentID) *recentBody {
-	var newest [candidates]segmentID // descending
+func (r *recent) like(ids []ID) *recentBody {
+	var newest [candidates]ID // descending
 	found := 0
 	for _, id := range slices.Backward(ids) { // the newest are most likely at the end
 		if found == candidates && id <= newest[found-1] || r.latest[id] == nil || slices.Contains(newest[:found], id) {
 			continue
 		}
-		at, _ := slices.BinarySearchFunc(newest[:found], id, func(a, b segmentID) int { return int(b - a) })
+		at, _ := slices.BinarySearchFunc(newest[:found], id, func(a, b ID) int { return int(b - a) })
 		if found < candidates {
 			found++
 		}
@@ -100,7 +100,7 @@ func (r *recent) like(ids []segmentID) *recentBody {
 }
 
 // difference counts the segments of ids that a delta against base must list.
-func difference(base, ids []segmentID) int {
+func difference(base, ids []ID) int {
 	head := commonPrefix(base, ids)
 	base, ids = base[head:], ids[head:]
 	tail := commonSuffix(base, ids)

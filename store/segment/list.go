@@ -1,4 +1,4 @@
-package store
+package segment
 
 // listChunk is how many segments a chunk of a list has.
 const listChunk = 256
@@ -11,21 +11,21 @@ const afterCopy = 8
 // which lists that begin alike share: the bodies of a run of n steps take O(n)
 // memory together, and where two of them part is found without reading what
 // they share.
-type segmentList struct {
-	chunks [][]segmentID // all but the last have listChunk segments
+type List struct {
+	chunks [][]ID // all but the last have listChunk segments
 	len    int
 	own    int // segments in chunks that it shares with no list that it was made of
 }
 
-func (l *segmentList) at(i int) segmentID { return l.chunks[i/listChunk][i%listChunk] }
+func (l *List) at(i int) ID { return l.chunks[i/listChunk][i%listChunk] }
 
 // add adds a segment. Only whoever makes the list may call it.
-func (l *segmentList) add(id segmentID) { l.addOf(id, 16) }
+func (l *List) add(id ID) { l.addOf(id, 16) }
 
 // addOf adds the first of so many segments.
-func (l *segmentList) addOf(id segmentID, many int) {
+func (l *List) addOf(id ID, many int) {
 	if l.len%listChunk == 0 {
-		l.chunks = append(l.chunks, make([]segmentID, 0, min(many, listChunk)))
+		l.chunks = append(l.chunks, make([]ID, 0, min(many, listChunk)))
 	}
 	last := &l.chunks[len(l.chunks)-1]
 	*last = append(*last, id)
@@ -35,7 +35,7 @@ func (l *segmentList) addOf(id segmentID, many int) {
 
 // copy adds segments of another list, sharing its chunks where they are whole
 // and at the same place.
-func (l *segmentList) copy(from *segmentList, start, end int) {
+func (l *List) copy(from *List, start, end int) {
 	for start < end {
 		if start == l.len && start%listChunk == 0 && end-start >= listChunk {
 			l.chunks = append(l.chunks, from.chunks[start/listChunk])
@@ -49,18 +49,18 @@ func (l *segmentList) copy(from *segmentList, start, end int) {
 }
 
 // behind gives the segments from the i-th on.
-func (l *segmentList) behind(i int) []segmentID {
-	ids := make([]segmentID, 0, l.len-i)
+func (l *List) behind(i int) []ID {
+	ids := make([]ID, 0, l.len-i)
 	for k := i / listChunk; k < len(l.chunks); k++ {
 		ids = append(ids, l.chunks[k][max(0, i-k*listChunk):]...)
 	}
 	return ids
 }
 
-func (l *segmentList) all() []segmentID { return l.behind(0) }
+func (l *List) All() []ID { return l.behind(0) }
 
 // sharedPrefix counts the segments that both lists begin with.
-func sharedPrefix(a, b *segmentList) int {
+func sharedPrefix(a, b *List) int {
 	for k := range min(len(a.chunks), len(b.chunks)) {
 		one, other := a.chunks[k], b.chunks[k]
 		if len(one) == listChunk && len(other) == listChunk && &one[0] == &other[0] {

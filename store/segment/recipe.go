@@ -1,4 +1,4 @@
-package store
+package segment
 
 import (
 	"encoding/binary"
@@ -11,7 +11,7 @@ import (
 // a longer one is damage.
 const maxSegments = 1 << 21
 
-var errRecipe = errors.New("a stored recipe is damaged")
+var ErrRecipe = errors.New("a stored recipe is damaged")
 
 // A recipe is written as
 //
@@ -20,18 +20,18 @@ var errRecipe = errors.New("a stored recipe is damaged")
 // all varints. tail is how many segments at the end of the base are the end of
 // this body too. Each group copies so many segments from the base, then lists
 // segments of its own, which stand for as many of the base. They are listed in
-// runs of ids that follow each other in their lane; gap is the distance of a
+// runs of ids that follow each other in their stream; gap is the distance of a
 // run's first id from the id that would have followed. A recipe without a base
 // is a delta against nothing.
 
 // encodeRecipe writes ids as a delta against base. own is how many ids it had
 // to list.
-func encodeRecipe(base, ids []segmentID) (recipe []byte, own int) {
+func encodeRecipe(base, ids []ID) (recipe []byte, own int) {
 	head := commonPrefix(base, ids)
 	tail := commonSuffix(base[head:], ids[head:])
 	base, ids = base[:len(base)-tail], ids[:len(ids)-tail]
 	recipe = binary.AppendUvarint(make([]byte, 0, 16), uint64(tail))
-	next := segmentID(0)
+	next := ID(0)
 	for at := 0; at < len(ids); {
 		same := at
 		for same < len(ids) && same < len(base) && ids[same] == base[same] {
@@ -50,7 +50,7 @@ func encodeRecipe(base, ids []segmentID) (recipe []byte, own int) {
 	return recipe, own
 }
 
-func appendRuns(recipe []byte, ids []segmentID, next *segmentID) []byte {
+func appendRuns(recipe []byte, ids []ID, next *ID) []byte {
 	runs := 0
 	for i := range ids {
 		if i == 0 || ids[i] != ids[i-1]+2 {
@@ -72,22 +72,22 @@ func appendRuns(recipe []byte, ids []segmentID, next *segmentID) []byte {
 }
 
 // decodeRecipe is the reverse of encodeRecipe. It trusts nothing.
-func decodeRecipe(base *segmentList, recipe []byte) (*segmentList, error) {
+func DecodeRecipe(base *List, recipe []byte) (*List, error) {
 	v := varint.Reader{B: recipe}
 	tail := int(v.Uint(uint64(base.len)))
 	end := base.len - tail // of what can be copied
-	list := &segmentList{chunks: make([][]segmentID, 0, len(base.chunks)+1)}
-	next := segmentID(0)
+	list := &List{chunks: make([][]ID, 0, len(base.chunks)+1)}
+	next := ID(0)
 	for len(v.B) > 0 {
 		if n := int(v.Uint(uint64(max(0, end-list.len)))); n > 0 {
 			list.copy(base, list.len, list.len+n)
 			next = list.at(list.len-1) + 2
 		}
 		for range v.Uint(uint64(len(v.B))) {
-			id := next + segmentID(v.Int())
+			id := next + ID(v.Int())
 			n := v.Uint(maxSegments)
 			if v.Bad || id < 0 || id > 1<<60 || list.len+int(n) > maxSegments {
-				return nil, errRecipe
+				return nil, ErrRecipe
 			}
 			for range n {
 				list.add(id)
@@ -97,13 +97,13 @@ func decodeRecipe(base *segmentList, recipe []byte) (*segmentList, error) {
 		}
 	}
 	if v.Bad || list.len+tail > maxSegments {
-		return nil, errRecipe
+		return nil, ErrRecipe
 	}
 	list.copy(base, end, base.len)
 	return list, nil
 }
 
-func commonPrefix(a, b []segmentID) int {
+func commonPrefix(a, b []ID) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
@@ -111,7 +111,7 @@ func commonPrefix(a, b []segmentID) int {
 	return n
 }
 
-func commonSuffix(a, b []segmentID) int {
+func commonSuffix(a, b []ID) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[len(a)-1-n] == b[len(b)-1-n] {
 		n++

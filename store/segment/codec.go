@@ -1,4 +1,4 @@
-package store
+package segment
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 )
 
 // codec compresses and decompresses packs. Decompressing is safe for concurrent use.
-type codec struct {
+type Codec struct {
 	encoder    *zstd.Encoder // of the writer alone
 	decoder    *zstd.Decoder
 	beginnings sync.Pool    // of decoders of streams, which need not be closed
@@ -23,9 +23,9 @@ type codec struct {
 
 // newCodec: the next level up makes packs of text a twentieth smaller, for twice
 // the time and 2 MB more of memory.
-func newCodec() (*codec, error) {
+func NewCodec() (*Codec, error) {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
-		zstd.WithWindowSize(pendingLimit), zstd.WithLowerEncoderMem(true))
+		zstd.WithWindowSize(PendingLimit), zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		return nil, err
 	}
@@ -33,10 +33,10 @@ func newCodec() (*codec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &codec{encoder: encoder, decoder: decoder}, nil
+	return &Codec{encoder: encoder, decoder: decoder}, nil
 }
 
-func (c *codec) close() {
+func (c *Codec) Close() {
 	c.closing.Lock()
 	defer c.closing.Unlock()
 	c.closed = true
@@ -48,7 +48,7 @@ func (c *codec) close() {
 const decodeSlack = 64
 
 // decode gives the data of a pack; sql.ErrConnDone once the codec is closed.
-func (c *codec) decode(data []byte, size int64) ([]byte, error) {
+func (c *Codec) decode(data []byte, size int64) ([]byte, error) {
 	c.closing.RLock()
 	defer c.closing.RUnlock()
 	if c.closed {
@@ -56,14 +56,14 @@ func (c *codec) decode(data []byte, size int64) ([]byte, error) {
 	}
 	plain, err := c.decoder.DecodeAll(data, make([]byte, 0, size+decodeSlack))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errPack, err)
+		return nil, fmt.Errorf("%w: %w", ErrPack, err)
 	}
 	return plain, nil
 }
 
 // decodeBeginning gives the first bytes of a pack. No sum tells whether they are
 // damaged.
-func (c *codec) decodeBeginning(data []byte, size int) ([]byte, error) {
+func (c *Codec) decodeBeginning(data []byte, size int) ([]byte, error) {
 	d, _ := c.beginnings.Get().(*zstd.Decoder)
 	if d == nil {
 		var err error
@@ -77,7 +77,7 @@ func (c *codec) decodeBeginning(data []byte, size int) ([]byte, error) {
 		_, err = io.ReadFull(d, plain)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errPack, err)
+		return nil, fmt.Errorf("%w: %w", ErrPack, err)
 	}
 	_ = d.Reset(nil) // lets go of the data
 	c.beginnings.Put(d)
@@ -114,12 +114,12 @@ func stored(data []byte) []byte {
 }
 
 // whole compresses as one.
-func (c *codec) whole(data []byte) []byte { return c.compress(data, max(1, len(data))) }
+func (c *Codec) whole(data []byte) []byte { return c.compress(data, max(1, len(data))) }
 
 // inBlocks compresses so that the beginning can be read alone.
-func (c *codec) inBlocks(data []byte) []byte { return c.compress(data, blockBytes) }
+func (c *Codec) InBlocks(data []byte) []byte { return c.compress(data, blockBytes) }
 
-func (c *codec) compress(data []byte, block int) []byte {
+func (c *Codec) compress(data []byte, block int) []byte {
 	var out bytes.Buffer
 	c.encoder.ResetContentSize(&out, int64(len(data)))
 	for part := range chunksOf(data, block) {

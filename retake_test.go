@@ -205,7 +205,7 @@ func TestDB_StoresWhatAnEarlierProcessLeft(t *testing.T) {
 	b.call("left behind")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel() // a close that may not wait
-	b.db.Shutdown(ctx)
+	_ = b.db.Shutdown(ctx)
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}

@@ -12,13 +12,13 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// ErrNoResult says that the request holds no result for a call id.
+// ErrNoResult means that the request holds no result for a call id.
 var ErrNoResult = errors.New("the request holds no result for that call")
 
-// ErrNoCall says that the request holds no call with that id.
+// ErrNoCall means that the request holds no call with that id.
 var ErrNoCall = errors.New("the request holds no such call")
 
-// ErrEdit says that an edit is not one that can be made: a value that is no JSON, a
+// ErrEdit means that an edit is not one that can be made: a value that is no JSON, a
 // pointer that leads nowhere, an operation that does not exist.
 var ErrEdit = errors.New("the edit cannot be made")
 
@@ -219,7 +219,7 @@ func splice(body []byte, op rawjson.Op, e *transcript.Edit, value []byte) ([]byt
 	return out, nil
 }
 
-// pointer gives the JSON pointer of a path of member names.
+// pointer returns the JSON pointer of a path of member names.
 func pointer(names ...string) string {
 	var b strings.Builder
 	for _, n := range names {

@@ -18,7 +18,7 @@ func (r *Request) NewErrors() []lint.Finding {
 	return newErrors(r.recorded.errors(), now.errors())
 }
 
-// newErrors gives the findings that were not there before. What was may have moved.
+// newErrors returns the findings that were not there before. What was may have moved.
 func newErrors(before, now []lint.Finding) (found []lint.Finding) {
 	type fault struct{ code, callID string }
 	type place struct{ code, at string }

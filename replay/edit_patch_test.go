@@ -53,7 +53,7 @@ func FuzzApplyPatch(f *testing.F) {
 	})
 }
 
-// wholeBody tells whether something is put in the place of the whole body: the library
+// wholeBody reports whether something is put in the place of the whole body: the library
 // copies and moves it to a member "" instead.
 func wholeBody(operations jsonpatch.Patch) bool {
 	for _, op := range operations {
@@ -64,7 +64,7 @@ func wholeBody(operations jsonpatch.Patch) bool {
 	return false
 }
 
-// repeats tells whether some object has two members of one name: of these the
+// repeats reports whether some object has two members of one name: of these the
 // library keeps one.
 func repeats(raw []byte) bool {
 	d := json.NewDecoder(bytes.NewReader(raw))

@@ -282,7 +282,7 @@ func (y *Ready) resume(ctx context.Context, r transcript.Reader) (err error) {
 	return y.SetResults(append(slices.Clone(p.Edits), p.Later...))
 }
 
-// SetResults gives a take that goes on the results of its open calls, and of results that
+// SetResults returns a take that goes on the results of its open calls, and of results that
 // the recording goes on with. A call may be named by a unique part of its id.
 func (y *Ready) SetResults(edits []transcript.Edit) error {
 	edits = slices.Clone(edits)

@@ -63,7 +63,7 @@ func (r *Request) Estimate(prices *pricing.Table) Estimate {
 	return tape.Estimate(r, transcript.Once, 0, prices)
 }
 
-// modelOf gives the model that a request names in its body, "" if it does not.
+// modelOf returns the model that a request names in its body, "" if it does not.
 func modelOf(r *Request) string {
 	d, err := r.decoded()
 	if err != nil {

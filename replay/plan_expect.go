@@ -18,7 +18,7 @@ type Expect struct {
 	CheckName string
 }
 
-// ErrExpectNothing says that the recorded answer does nothing that could be looked for.
+// ErrExpectNothing means that the recorded answer does nothing that could be looked for.
 var ErrExpectNothing = errors.New("the recorded answer calls no tool: say what to look for")
 
 // ExpectError says what is wrong with what is looked for.

@@ -60,7 +60,7 @@ func (y *Ready) Local() bool {
 	return !slices.ContainsFunc(y.Requests(), func(r *Request) bool { return !r.Local() })
 }
 
-// SetKeys gives each request that needs one its key from the environment: that of the
+// SetKeys returns each request that needs one its key from the environment: that of the
 // named variable, or of the host's own if variable is "". A KeyError says which is missing.
 func (y *Ready) SetKeys(getenv func(string) string, variable string) error {
 	for _, r := range y.Requests() {

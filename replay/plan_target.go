@@ -11,7 +11,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// ErrUpstream says that the address of a server is none.
+// ErrUpstream means that the address of a server is none.
 var ErrUpstream = errors.New("not an absolute URL")
 
 // Target is one place that a request goes to. Empty members leave it as it was.
@@ -31,7 +31,7 @@ func ModelAt(name string) (model, upstream string) {
 	return name, ""
 }
 
-// provider gives where the API of a well-known provider begins, nil for none.
+// provider returns where the API of a well-known provider begins, nil for none.
 func provider(name string) *url.URL {
 	for _, p := range recorder.Providers() {
 		if p.Name == name {
@@ -41,7 +41,7 @@ func provider(name string) *url.URL {
 	return nil
 }
 
-// IsProvider tells whether the upstream is a well-known provider.
+// IsProvider reports whether the upstream is a well-known provider.
 func (t *Target) IsProvider() bool { return provider(t.Upstream) != nil }
 
 // Name says what a target is, for people.

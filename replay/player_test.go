@@ -22,7 +22,7 @@ func (f toolFunc) Answer(_ context.Context, c *replay.Call) (*replay.Result, err
 	return f(c), nil
 }
 
-// tapeOf gives the sources that a take of an exchange has by default.
+// tapeOf returns the sources that a take of an exchange has by default.
 func tapeOf(t *testing.T, r transcript.Reader, e *transcript.Exchange, edits ...transcript.Edit) []replay.Source {
 	t.Helper()
 	tape, err := replay.ReadRecorded(context.Background(), r, e)

@@ -111,7 +111,7 @@ func CallsTool(name string, subset json.RawMessage) (Predicate, error) {
 	return look, nil
 }
 
-// holds tells whether a JSON value has all that another one has: the members of
+// holds reports whether a JSON value has all that another one has: the members of
 // objects, the elements of arrays in their places.
 func holds(got, want any) bool {
 	switch want := want.(type) {

@@ -59,11 +59,11 @@ func ReadRecorded(ctx context.Context, r transcript.Reader, origin *transcript.E
 	return t, nil
 }
 
-// Line gives the exchange that the recording begins at and those that went on from it,
+// Line returns the exchange that the recording begins at and those that went on from it,
 // oldest first.
 func (t *RecordedResults) Line() []*transcript.Exchange { return t.line }
 
-// of gives the results of a tool, in the order of the recording.
+// of returns the results of a tool, in the order of the recording.
 func (t *RecordedResults) of(name string) []*recordedResult {
 	var list []*recordedResult
 	for _, r := range t.all {
@@ -83,10 +83,10 @@ func (t *RecordedResults) CallIDs() []string {
 	return ids
 }
 
-// Has tells whether a call of that id has a result in the recording.
+// Has reports whether a call of that id has a result in the recording.
 func (t *RecordedResults) Has(callID string) bool { return t.byID[callID] != nil }
 
-// lineFrom gives an exchange and those that went on from it: of several that did,
+// lineFrom returns an exchange and those that went on from it: of several that did,
 // the one that leads furthest. A failed attempt goes on with what the next attempt
 // at its step did.
 func lineFrom(ctx context.Context, r transcript.Reader, origin *transcript.Exchange) ([]*transcript.Exchange, error) {
@@ -142,7 +142,7 @@ func lineFrom(ctx context.Context, r transcript.Reader, origin *transcript.Excha
 	return line, nil
 }
 
-// otherTakes gives the exchanges that takes sent, but those of the take that sent
+// otherTakes returns the exchanges that takes sent, but those of the take that sent
 // the origin.
 func otherTakes(ctx context.Context, r transcript.Reader, origin *transcript.Exchange) (map[string]bool, error) {
 	takes, err := r.Takes(ctx, "")
@@ -168,7 +168,7 @@ func (t *RecordedResults) add(r *recordedResult) {
 	t.all = append(t.all, r)
 }
 
-// unreadable tells whether something is gone or damaged, which others are not.
+// unreadable reports whether something is gone or damaged, which others are not.
 func unreadable(err error) bool {
 	return errors.Is(err, transcript.ErrNotFound) || errors.Is(err, transcript.ErrDamaged)
 }
@@ -183,7 +183,7 @@ func plainBody(ctx context.Context, r transcript.Reader, m transcript.Message) (
 	return plain, nil
 }
 
-// Player gives the recording as sources for one take: what the edits say of results on
+// Player returns the recording as sources for one take: what the edits say of results on
 // it, and what was recorded. Results of the same call are given in the order in
 // which they were used, each once. used are the calls of an earlier take, that this
 // one goes on from, that got theirs from the recording.
@@ -207,7 +207,7 @@ type resultSources struct {
 	edits map[string]*transcript.Edit // by call id: of a recorded call, or of the take's own
 }
 
-// peek gives the next result of a call, nil if there is none left.
+// peek returns the next result of a call, nil if there is none left.
 func (p *resultSources) peek(c *Call) *recordedResult {
 	key := keyOf(c.recordedName(), c.ArgumentsRaw, c.Arguments)
 	list := p.of.byCall[key]
@@ -217,7 +217,7 @@ func (p *resultSources) peek(c *Call) *recordedResult {
 	return nil
 }
 
-// edit gives what the edits say of a call: by its own id, or by that of the recorded
+// edit returns what the edits say of a call: by its own id, or by that of the recorded
 // call whose turn it is.
 func (p *resultSources) edit(c *Call) (*transcript.Edit, *recordedResult) {
 	if e := p.edits[c.CallID]; e != nil && c.CallID != "" {

@@ -30,7 +30,7 @@ func (t *RecordedResults) Results() []RecordedResult {
 	return list
 }
 
-// IsCallID tells whether a user means a call id by a part of it, or by its two ends
+// IsCallID reports whether a user means a call id by a part of it, or by its two ends
 // as they are printed: call_ZtaP…5vVC.
 func IsCallID(id, given string) bool {
 	start, end, short := strings.Cut(given, "…")

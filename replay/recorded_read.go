@@ -71,7 +71,7 @@ func (t *recordedReader) turn(e *transcript.Exchange) (*readTurn, error) {
 	return out, nil
 }
 
-// read gives the results that a request brought.
+// read returns the results that a request brought.
 func (t *recordedReader) read(e *transcript.Exchange) (list []*recordedResult, err error) {
 	rows, err := t.reader.IntroducedResults(t.ctx, e.ID)
 	if err != nil || len(rows) == 0 {
@@ -107,7 +107,7 @@ func (t *recordedReader) read(e *transcript.Exchange) (list []*recordedResult, e
 	return list, nil
 }
 
-// at gives the result of a call at a place, if the request that was read last has it
+// at returns the result of a call at a place, if the request that was read last has it
 // there.
 func (t *recordedReader) at(at, callID string) *transcript.Item {
 	if t.latest == nil {

@@ -16,20 +16,20 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// ErrUndecodable says that a body is compressed and does not decode, so that
+// ErrUndecodable means that a body is compressed and does not decode, so that
 // nothing in it can be edited.
 var ErrUndecodable = errors.New("the recorded request cannot be decoded")
 
-// ErrLossy says that parts of the request passed without being recorded.
+// ErrLossy means that parts of the request passed without being recorded.
 var ErrLossy = errors.New("the request was not recorded in full")
 
-// ErrCut says that the client stopped before it had sent the request.
+// ErrCut means that the client stopped before it had sent the request.
 var ErrCut = errors.New("the recorded request breaks off")
 
-// ErrOmitted says that parts of the request were not stored, by choice.
+// ErrOmitted means that parts of the request were not stored, by choice.
 var ErrOmitted = errors.New("the request was not stored whole, by choice (--omit or --redact)")
 
-// ErrViewOnly says that an import did not bring all that was sent.
+// ErrViewOnly means that an import did not bring all that was sent.
 var ErrViewOnly = errors.New("it was imported without all that was sent: it can be viewed, not sent again")
 
 // maxBody bounds the size of a request that is replayed.
@@ -221,7 +221,7 @@ func (r *Request) queryKey() {
 	}
 }
 
-// cut tells whether a request was recorded only in part: shorter than it was
+// cut reports whether a request was recorded only in part: shorter than it was
 // announced, or JSON that breaks off.
 func cut(e *transcript.Exchange, body []byte, plain bool) bool {
 	for name, values := range e.Request.Headers {

@@ -15,15 +15,15 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// ErrHeld says that a request leans on history that the provider holds, which
+// ErrHeld means that a request leans on history that the provider holds, which
 // another one does not have.
 var ErrHeld = errors.New("the provider holds a part of the history")
 
-// ErrPath says that a request went to a path that has no counterpart in another
+// ErrPath means that a request went to a path that has no counterpart in another
 // dialect, such as a deployment of Azure.
 var ErrPath = errors.New("no known path for the other dialect")
 
-// Speaks gives the dialect that the request is in: that of its origin unless it
+// Speaks returns the dialect that the request is in: that of its origin unless it
 // was converted.
 func (r *Request) Speaks() transcript.Dialect {
 	if r.converted != "" {
@@ -83,7 +83,7 @@ func (r *Request) ConvertTo(to transcript.Dialect, model string) ([]dialect.Loss
 	return losses, nil
 }
 
-// renamed gives the recorded names of the tools that a conversion renamed; before has
+// renamed returns the recorded names of the tools that a conversion renamed; before has
 // those that an earlier one did.
 func renamed(losses []dialect.Loss, before map[string]string) map[string]string {
 	names := map[string]string{}
@@ -100,7 +100,7 @@ func renamed(losses []dialect.Loss, before map[string]string) map[string]string 
 	return names
 }
 
-// plainBody gives the body with its encoding undone.
+// plainBody returns the body with its encoding undone.
 func (r *Request) plainBody() ([]byte, error) {
 	encoded := r.Header.Get("Content-Encoding")
 	if encoded == "" {

@@ -49,14 +49,14 @@ func (r *Request) KeyVariable() string {
 	return "OPENAI_API_KEY"
 }
 
-// Exposed tells whether the request would carry its key over a network in
+// Exposed reports whether the request would carry its key over a network in
 // plain text.
 func (r *Request) Exposed() bool {
 	u, err := url.Parse(r.URL)
 	return err == nil && u.Scheme == "http" && !onThisMachine(u)
 }
 
-// Local tells whether the request goes to a server on this machine.
+// Local reports whether the request goes to a server on this machine.
 func (r *Request) Local() bool {
 	u, err := url.Parse(r.URL)
 	return err == nil && onThisMachine(u)
@@ -67,7 +67,7 @@ func onThisMachine(u *url.URL) bool {
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Host gives the host that the request goes to, with its port.
+// Host returns the host that the request goes to, with its port.
 func (r *Request) Host() string {
 	u, err := url.Parse(r.URL)
 	if err != nil {

@@ -19,7 +19,7 @@ type keyPlace struct {
 // provider's in its own header.
 var keyHeaders = []string{"X-Api-Key", "Api-Key", "X-Goog-Api-Key", "Authorization"}
 
-// NeedsKey tells whether the recorded request carried a credential, which has
+// NeedsKey reports whether the recorded request carried a credential, which has
 // to be given again.
 func (r *Request) NeedsKey() bool { return r.key.header != "" || r.key.query != "" }
 
@@ -42,11 +42,11 @@ func (r *Request) SetKey(key string) error {
 	return nil
 }
 
-// ErrNoVariable says that no key is known for the host that a request goes to, or
+// ErrNoVariable means that no key is known for the host that a request goes to, or
 // that it would be sent in plain text, so that somebody has to name one.
 var ErrNoVariable = errors.New("no key is known for the host, or the way there is not encrypted")
 
-// ErrNoKey says that the variable of a key is not set.
+// ErrNoKey means that the variable of a key is not set.
 var ErrNoKey = errors.New("no key")
 
 // Key finds the key of a request in an environment: that of the named variable, or

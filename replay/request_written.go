@@ -13,7 +13,7 @@ type Written struct {
 	Variable string
 }
 
-// Write gives the request with a placeholder for its key.
+// Write returns the request with a placeholder for its key.
 func (r *Request) Write() (*Written, error) {
 	w := &Written{Method: r.Method, Body: r.Body, Variable: r.KeyVariable()}
 	if r.NeedsKey() {

@@ -17,9 +17,9 @@ import (
 // mostHeld bounds how many answers are followed that the provider holds.
 const mostHeld = 10_000
 
-// Full gives the request of a recorded exchange, decoded, with all that it leaves out
+// Full returns the request of a recorded exchange, decoded, with all that it leaves out
 // because the provider holds it: the history before previous_response_id, of a
-// conversation or of a thread, and items that it only refers to. held tells whether
+// conversation or of a thread, and items that it only refers to. held reports whether
 // there was such; else body is what was recorded. ErrHeld, with what is missing, if
 // the recording does not have it all.
 func Full(ctx context.Context, r transcript.Reader, origin *transcript.Exchange) (body []byte, held bool, err error) {
@@ -89,7 +89,7 @@ type filler struct {
 	r   transcript.Reader
 }
 
-// steps gives the request and those whose history it continues, newest first.
+// steps returns the request and those whose history it continues, newest first.
 func (f *filler) steps(e *transcript.Exchange, body *decoded) ([]heldStep, error) {
 	var steps []heldStep
 	var answer json.RawMessage
@@ -132,7 +132,7 @@ func (f *filler) exchange(id, what string) (*transcript.Exchange, error) {
 	return e, nil
 }
 
-// parent gives the exchange whose answer the request goes on from, nil if a
+// parent returns the exchange whose answer the request goes on from, nil if a
 // conversation begins with it.
 func (f *filler) parent(e *transcript.Exchange, turn *transcript.Turn) (*transcript.Exchange, error) {
 	l := &e.Link
@@ -156,7 +156,7 @@ func (f *filler) parent(e *transcript.Exchange, turn *transcript.Turn) (*transcr
 	return nil, nil
 }
 
-// changed gives the number of a recorded request, before e in its run, that put
+// changed returns the number of a recorded request, before e in its run, that put
 // items into the conversation or took some out; 0 if there is none.
 func (f *filler) changed(e *transcript.Exchange, id string) (int64, error) {
 	for x, err := range f.r.Exchanges(f.ctx, transcript.Filter{Run: e.Link.Run, Dialect: transcript.Unknown, Before: e.N}) {
@@ -184,7 +184,7 @@ func (f *filler) changed(e *transcript.Exchange, id string) (int64, error) {
 	return 0, nil
 }
 
-// answer gives the response object of an exchange, which must be whole.
+// answer returns the response object of an exchange, which must be whole.
 func (f *filler) answer(e *transcript.Exchange) (json.RawMessage, error) {
 	body, err := plainBody(f.ctx, f.r, e.Response)
 	if err != nil {
@@ -205,7 +205,7 @@ func list(d transcript.Dialect) string {
 	return "/input"
 }
 
-// join gives the request of a step with the history before it in front.
+// join returns the request of a step with the history before it in front.
 func join(d transcript.Dialect, before []byte, step *heldStep, answer json.RawMessage) ([]byte, error) {
 	before, err := unlean(d, before)
 	if err != nil {

@@ -20,7 +20,7 @@ type Call struct {
 	Dialect      transcript.Dialect
 }
 
-// Is tells whether a tool of that name is called: by the name that the model knows, or
+// Is reports whether a tool of that name is called: by the name that the model knows, or
 // by that of the recording.
 func (c *Call) Is(name string) bool { return c.Name == name || c.Original == name && name != "" }
 
@@ -32,7 +32,7 @@ func (c *Call) recordedName() string {
 	return c.Name
 }
 
-// Input gives the arguments as a tool is told them: as JSON if they are, else as the
+// Input returns the arguments as a tool is told them: as JSON if they are, else as the
 // text that they are.
 func (c *Call) Input() []byte {
 	if c.Arguments != nil {
@@ -50,12 +50,12 @@ type Result struct {
 	From    string // of what was recorded or simulated: the exchange that it comes from
 }
 
-// Source gives results of tool calls. One is made for each take, and used by one
+// Source returns results of tool calls. One is made for each take, and used by one
 // goroutine.
 type Source interface {
-	// Covers tells whether it would answer the call, without running anything.
+	// Covers reports whether it would answer the call, without running anything.
 	Covers(c *Call) bool
-	// Answer gives the result of a call, nil if it has none after all. An error
+	// Answer returns the result of a call, nil if it has none after all. An error
 	// stops the take: a tool that fails is a Result with IsError.
 	Answer(ctx context.Context, c *Call) (*Result, error)
 }
@@ -63,7 +63,7 @@ type Source interface {
 // chain asks one source after the other.
 type chain []Source
 
-// covers tells whether some source would answer.
+// covers reports whether some source would answer.
 func (s chain) covers(c *Call) bool {
 	for _, source := range s {
 		if source.Covers(c) {
@@ -73,7 +73,7 @@ func (s chain) covers(c *Call) bool {
 	return false
 }
 
-// answer gives the first result that a source has, nil if none has one.
+// answer returns the first result that a source has, nil if none has one.
 func (s chain) answer(ctx context.Context, c *Call) (*Result, error) {
 	for _, source := range s {
 		if !source.Covers(c) {
@@ -91,7 +91,7 @@ func (r *Result) result(callID string) dialect.Result {
 	return dialect.Result{CallID: callID, Text: r.Text, IsError: r.IsError, Raw: r.Raw}
 }
 
-// pending gives the calls of an answer that a client has to run, in their order.
+// pending returns the calls of an answer that a client has to run, in their order.
 // originals has the recorded names of tools that a conversion renamed.
 func pending(t *transcript.Turn, tools map[string]json.RawMessage, originals map[string]string) []*Call {
 	var calls []*Call
@@ -105,7 +105,7 @@ func pending(t *transcript.Turn, tools map[string]json.RawMessage, originals map
 	return calls
 }
 
-// asks tells whether an answer asks for something that is no tool result: to allow
+// asks reports whether an answer asks for something that is no tool result: to allow
 // the call of a tool that the provider would run (mcp_approval_request, openai-python
 // types/responses).
 func asks(t *transcript.Turn) bool {

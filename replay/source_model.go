@@ -20,7 +20,7 @@ type Simulated struct {
 	loop *loop
 }
 
-// Covers is that of a Source: it plays every tool.
+// Covers implements Source: it plays every tool.
 func (s *Simulated) Covers(*Call) bool { return true }
 
 // Bounds of what the model is shown.
@@ -30,7 +30,7 @@ const (
 	mostSimulated = 4096 // tokens of an answer, where an API wants to be told
 )
 
-// Answer is that of a Source.
+// Answer implements Source.
 func (s *Simulated) Answer(ctx context.Context, c *Call) (*Result, error) {
 	if s.loop == nil {
 		return nil, nil
@@ -65,7 +65,7 @@ func (s *Simulated) prompt(c *Call) (system, user string) {
 // example is a result that was recorded.
 type example struct{ arguments, result string }
 
-// examples gives results of a tool: the latest before the take, and the first on the
+// examples returns results of a tool: the latest before the take, and the first on the
 // tape.
 func (s *Simulated) examples(c *Call) []example {
 	list := s.loop.examples[c.Name]

@@ -62,7 +62,7 @@ func (l *loop) result() (*Take, error) {
 	return t, nil
 }
 
-// SameAnswer tells whether two turns answer the same: equal texts and calls of
+// SameAnswer reports whether two turns answer the same: equal texts and calls of
 // the same tools with the same arguments. Call ids and reasoning do not count.
 func SameAnswer(a, b *transcript.Turn) bool {
 	x, y := answer(a), answer(b)

@@ -75,7 +75,7 @@ func (p *Player) newLoop(ctx context.Context, req *Request, o *Options) (*loop, 
 	return l, nil
 }
 
-// toolsOf gives the definitions of the tools that a request offers, by name.
+// toolsOf returns the definitions of the tools that a request offers, by name.
 func toolsOf(t *transcript.Turn) map[string]json.RawMessage {
 	tools := map[string]json.RawMessage{}
 	for i := range t.Input {
@@ -131,7 +131,7 @@ func (l *loop) readResults(t *transcript.Turn) {
 	}
 }
 
-// isEdited tells whether an edit names the result.
+// isEdited reports whether an edit names the result.
 func (l *loop) isEdited(it *transcript.Item) bool {
 	for i := range l.req.Edits {
 		e := &l.req.Edits[i]
@@ -288,7 +288,7 @@ func stopped(ctx context.Context) transcript.StopReason {
 	return transcript.StopInterrupt
 }
 
-// afterAnswer tells whether the take ends with this answer.
+// afterAnswer reports whether the take ends with this answer.
 func (l *loop) afterAnswer(ctx context.Context, resp *Response) transcript.StopReason {
 	l.turns = append(l.turns, l.last)
 	t := l.last
@@ -319,7 +319,7 @@ func (l *loop) afterAnswer(ctx context.Context, resp *Response) transcript.StopR
 // with tools that it runs itself (anthropic-sdk-python types/stop_reason).
 const pauseTurn = "pause_turn"
 
-// cutShort tells whether an answer broke off at a limit, so that its calls, if there
+// cutShort reports whether an answer broke off at a limit, so that its calls, if there
 // are any, may not be whole.
 func cutShort(t *transcript.Turn) bool {
 	switch t.FinishReason {

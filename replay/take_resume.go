@@ -11,10 +11,10 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// ErrFinished says that a take has nothing left to go on with.
+// ErrFinished means that a take has nothing left to go on with.
 var ErrFinished = errors.New("the take has come to its end")
 
-// ErrOpenCalls says that calls at which a take stopped are still without a result.
+// ErrOpenCalls means that calls at which a take stopped are still without a result.
 var ErrOpenCalls = errors.New("open calls have no result")
 
 // Resumed is a take that is gone on from where it stopped.
@@ -65,7 +65,7 @@ func Resume(ctx context.Context, r transcript.Reader, t *transcript.Take) (*Requ
 	return req, s, nil
 }
 
-// originalNames gives the recorded names of the tools that a take in another dialect
+// originalNames returns the recorded names of the tools that a take in another dialect
 // calls otherwise: those of its conversion are not kept, so it is done again.
 func originalNames(ctx context.Context, r transcript.Reader, origin *transcript.Exchange, to transcript.Dialect) map[string]string {
 	if origin.Dialect == to {
@@ -197,7 +197,7 @@ func (s *Resumed) keep(t *transcript.Take) {
 	s.results = append(sent, s.results...)
 }
 
-// waitingSource gives the results that a take had of calls and never sent, each once,
+// waitingSource returns the results that a take had of calls and never sent, each once,
 // for what no edit gives another result.
 type waitingSource struct{ left []transcript.TakeResult }
 
@@ -211,10 +211,10 @@ func (w *waitingSource) find(c *Call) int {
 	return slices.IndexFunc(w.left, func(r transcript.TakeResult) bool { return r.CallID == c.CallID && r.Name == c.Name })
 }
 
-// Covers is that of a Source.
+// Covers implements Source.
 func (w *waitingSource) Covers(c *Call) bool { return w.find(c) >= 0 }
 
-// Answer is that of a Source.
+// Answer implements Source.
 func (w *waitingSource) Answer(_ context.Context, c *Call) (*Result, error) {
 	i := w.find(c)
 	if i < 0 {

@@ -14,7 +14,7 @@ const (
 	mostPause  = time.Minute
 )
 
-// pauseOf tells how long a server wants to be left alone that refused a request for
+// pauseOf returns how long a server wants to be left alone that refused a request for
 // now, by its Retry-After or else twice as long as before; less than 0 if it has
 // answered, or refused for good.
 func pauseOf(resp *Response, attempt int) Pause {

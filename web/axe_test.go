@@ -51,7 +51,7 @@ func TestBrowser_PagesAreAccessible(t *testing.T) {
 	}
 }
 
-// violations gives what axe-core finds serious or critical.
+// violations returns what axe-core finds serious or critical.
 func violations(b *browser, axe string) []string {
 	b.t.Helper()
 	eval[bool](b, axe+"; true")

@@ -107,7 +107,7 @@ func (b *browser) problem(what string) {
 	b.problems = append(b.problems, what)
 }
 
-// took gives the problems so far and forgets them.
+// took returns the problems so far and forgets them.
 func (b *browser) took() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"github.com/retake-debugger/retake/web"
 )
 
-// routesOf gives the addresses of all routes of a viewer with that method, made
+// routesOf returns the addresses of all routes of a viewer with that method, made
 // concrete over replayViewer.
 func routesOf(t *testing.T, h http.Handler, method string) []string {
 	t.Helper()

@@ -85,7 +85,7 @@ func (v *actView) result(b *budget, r *view.ResultDiff) {
 // wordsFrom is how long a value is that is compared word by word.
 const wordsFrom = 60
 
-// between tells how one JSON value became another.
+// between returns how one JSON value became another.
 func between(d transcript.Difference) []transcript.Span {
 	was, now := string(d.Was), string(d.Now)
 	if len(was) >= wordsFrom && len(now) >= wordsFrom && was[0] == now[0] && len(was)+len(now) <= 2*maxValue {
@@ -128,7 +128,7 @@ func clip(b *budget, spans []transcript.Span) []transcript.Span {
 	return out
 }
 
-// tail gives at most the last n bytes of s, cut between characters.
+// tail returns at most the last n bytes of s, cut between characters.
 func tail(s string, n int) string {
 	from := len(s) - n
 	if from <= 0 {

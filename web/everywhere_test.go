@@ -176,7 +176,7 @@ func TestHostileText_IsMarkupNowhere(t *testing.T) {
 	}
 }
 
-// shownOf gives the texts of a page and of its titles and labels. Fields of forms
+// shownOf returns the texts of a page and of its titles and labels. Fields of forms
 // hold a text as it is, and so does what is copied.
 func shownOf(p page) []string {
 	var list []string

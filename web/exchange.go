@@ -96,7 +96,7 @@ func pointTo(t *view.Transcript, p transcript.Place) string {
 	return ""
 }
 
-// isAt tells whether a place is the one that is meant, whose body may be left out.
+// isAt reports whether a place is the one that is meant, whose body may be left out.
 func isAt(p, meant transcript.Place) bool {
 	return p.Exchange == meant.Exchange && p.At == meant.At && (meant.Body == "" || p.Body == meant.Body)
 }

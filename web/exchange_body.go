@@ -15,7 +15,7 @@ import (
 func (s *server) requestBody(c *gin.Context)  { s.body(c, "request") }
 func (s *server) responseBody(c *gin.Context) { s.body(c, "response") }
 
-// body gives the exact wire bytes of one side, to be saved and never shown.
+// body returns the exact wire bytes of one side, to be saved and never shown.
 func (s *server) body(c *gin.Context, side string) {
 	e, err := s.find(c.Request.Context(), c.Param("ref"))
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *server) body(c *gin.Context, side string) {
 	}
 }
 
-// item gives one item whole, as plain text: its text, its arguments or its own
+// item returns one item whole, as plain text: its text, its arguments or its own
 // JSON.
 func (s *server) item(c *gin.Context) {
 	items, err := s.itemsOf(c)

@@ -71,7 +71,7 @@ func (s *server) details(c *gin.Context) {
 	s.show(c, http.StatusOK, "details-page", p)
 }
 
-// runOf gives the reference of the run with that id, "" if there is none.
+// runOf returns the reference of the run with that id, "" if there is none.
 func (s *server) runOf(ctx context.Context, id string) (string, error) {
 	if id == "" {
 		return "", nil

@@ -32,7 +32,7 @@ const (
 // pictureKinds are the formats that a browser draws and that hold no script.
 var pictureKinds = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// picturesOf gives the images that an item holds as base64: sources of Messages
+// picturesOf returns the images that an item holds as base64: sources of Messages
 // (type, media_type, data) and data URLs, wherever they stand.
 func picturesOf(it *transcript.Item, p transcript.Place) []picture {
 	if len(it.Parts) == 0 {
@@ -101,7 +101,7 @@ func dataURL(s string) (kind, data string, ok bool) {
 
 func isPicture(kind string) bool { return slices.Contains(pictureKinds, kind) }
 
-// image gives an image of an item, if its bytes are what they are said to be.
+// image returns an image of an item, if its bytes are what they are said to be.
 func (s *server) image(c *gin.Context) {
 	items, err := s.itemsOf(c)
 	if err != nil {

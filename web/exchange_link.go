@@ -145,7 +145,7 @@ func (s *server) setLink(c *gin.Context) {
 	}
 }
 
-// linkTarget gives the id of what an exchange is to continue.
+// linkTarget returns the id of what an exchange is to continue.
 func (s *server) linkTarget(ctx context.Context, e *transcript.Exchange, ref string) (string, error) {
 	if ref == "" || len(ref) > longestRef {
 		return "", &missingError{http.StatusUnprocessableEntity, "Name what it continues: an exchange such as x31, a step such as r3.2, or a run such as r3."}

@@ -51,7 +51,7 @@ func dollarsOf(usd *big.Rat) string {
 	return "$" + pricing.Dollars(usd)
 }
 
-// outOf tells how many tokens came out.
+// outOf returns how many tokens came out.
 func outOf(u *transcript.Usage) string {
 	switch {
 	case u.Complete:

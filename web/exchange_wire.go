@@ -166,7 +166,7 @@ func headersOf(h map[string][]string) []header {
 	return out
 }
 
-// messageOf gives one side of a stored exchange.
+// messageOf returns one side of a stored exchange.
 func messageOf(e *transcript.Exchange, side string) *transcript.Message {
 	if side == "response" {
 		return &e.Response

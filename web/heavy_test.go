@@ -88,7 +88,7 @@ func (h *heavy) picture(size int) string {
 	return base64.StdEncoding.EncodeToString(data)
 }
 
-// next gives the captures of the next step: a call, and a summary if the window is
+// next returns the captures of the next step: a call, and a summary if the window is
 // full.
 func (h *heavy) next(step int) (list []*transcript.Capture) {
 	id := fmt.Sprintf("toolu_%016x", h.r.Uint64())
@@ -127,7 +127,7 @@ func (b heavyBody) Open() (io.ReadCloser, error) {
 	return io.NopCloser(strings.NewReader(string(b))), nil
 }
 
-// file gives a database with the run: one of RETAKE_BENCH_HEAVY, a folder, which is
+// file returns a database with the run: one of RETAKE_BENCH_HEAVY, a folder, which is
 // made if need be, or a new one.
 func (h *heavy) file(b *testing.B) string {
 	folder := os.Getenv("RETAKE_BENCH_HEAVY")

@@ -34,7 +34,7 @@ func parse(t testing.TB, text string) page {
 	return page{root}
 }
 
-// all gives the elements that fit, in document order.
+// all returns the elements that fit, in document order.
 func (p page) all(fits func(*html.Node) bool) []page {
 	var out []page
 	for n := range p.root.Descendants() {
@@ -68,7 +68,7 @@ func (p page) id(id string) page {
 	return page{&html.Node{}}
 }
 
-// one gives the only element of these classes.
+// one returns the only element of these classes.
 func (p page) one(t testing.TB, names ...string) page {
 	t.Helper()
 	got := p.class(names...)

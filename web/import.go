@@ -89,7 +89,7 @@ func (s *server) importPost(c *gin.Context) {
 	}
 }
 
-// formComesFirst tells whether an upload begins with the form's token: nothing of it
+// formComesFirst reports whether an upload begins with the form's token: nothing of it
 // is read before that is known.
 func (s *server) formComesFirst(parts *multipart.Reader) bool {
 	part, err := parts.NextPart()
@@ -144,7 +144,7 @@ func (im *importing) tooLarge() string {
 	return "More than " + size(im.mostImport) + " cannot be uploaded at once: inspect import takes files of any size."
 }
 
-// take takes in one file. It tells whether more can be read.
+// take takes in one file. It reports whether more can be read.
 func (im *importing) take(name string, r io.Reader) bool {
 	now := &importedFile{Name: name}
 	im.did = append(im.did, now)
@@ -200,7 +200,7 @@ func (im *importing) left(_, entry, why string) {
 	}
 }
 
-// runRefs gives the references of the first runs of a list, and how many there are
+// runRefs returns the references of the first runs of a list, and how many there are
 // besides.
 func (im *importing) runRefs(ids []string) (refs []string, more int) {
 	const most = 40

@@ -59,7 +59,7 @@ func (s *server) showList(c *gin.Context, p *listing, page any, more bool, oldes
 	s.show(c, http.StatusOK, "list-page", page)
 }
 
-// oldest gives the number of the last row of a list.
+// oldest returns the number of the last row of a list.
 func oldest[T any](rows []T, number func(*T) int64) int64 {
 	if len(rows) == 0 {
 		return 0
@@ -67,7 +67,7 @@ func oldest[T any](rows []T, number func(*T) int64) int64 {
 	return number(&rows[len(rows)-1])
 }
 
-// Filtered tells whether the list is narrowed.
+// Filtered reports whether the list is narrowed.
 func (p *listing) Filtered() bool { return p.Asked.Text != "" }
 
 // underWay reads what is being recorded.

@@ -57,7 +57,7 @@ func (s *server) runRows(ctx context.Context, f transcript.RunFilter) (rows []vi
 	return rows, damage, err
 }
 
-// apiRuns gives rows, newest first: ?q= in the words of the list, or ?model= ?tag=
+// apiRuns returns rows, newest first: ?q= in the words of the list, or ?model= ?tag=
 // ?tool= … one by one; ?before= ?limit=.
 func (s *server) apiRuns(c *gin.Context) {
 	f, asked := s.runsAsked(c)
@@ -78,7 +78,7 @@ func (s *server) apiRuns(c *gin.Context) {
 	s.json(c, http.StatusOK, rows)
 }
 
-// apiRun gives one run in full, without texts.
+// apiRun returns one run in full, without texts.
 func (s *server) apiRun(c *gin.Context) {
 	run, err := s.findRun(c.Request.Context(), c.Param("ref"))
 	if err != nil {

@@ -202,6 +202,6 @@ func (s *server) stopSmallest(c *gin.Context) {
 	}
 }
 
-// apiSmallest gives what was found, as inspect minimise --json prints it, but for the
+// apiSmallest returns what was found, as inspect minimise --json prints it, but for the
 // request.
 func (s *server) apiSmallest(c *gin.Context) { giveReport(s, c, minimise.Read) }

@@ -71,7 +71,7 @@ func (s *server) beginMinimise(ctx context.Context, p *minimisePage) (string, er
 	return id, nil
 }
 
-// searchOf gives a search that this viewer does, nil if it does none of that group.
+// searchOf returns a search that this viewer does, nil if it does none of that group.
 func (t *Playing) searchOf(group string) *minimiseRun {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -97,7 +97,7 @@ func (r *minimiseRun) end(found *minimise.Smallest, err error) {
 	}
 }
 
-// stand tells how it stands.
+// stand returns how it stands.
 func (r *minimiseRun) stand() *searched {
 	r.mu.Lock()
 	defer r.mu.Unlock()

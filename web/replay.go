@@ -19,7 +19,7 @@ const maxEdits = 32 << 20 // of the form: all results on the page come back with
 // Replaying plays takes for the viewer.
 type Replaying struct {
 	Player func() *replay.Player
-	// Key gives the value of an environment variable, "" if it is not set.
+	// Key returns the value of an environment variable, "" if it is not set.
 	Key func(variable string) string
 	// Tools are what really runs, named by whoever started the program: a page can choose
 	// among them and name no other.
@@ -70,7 +70,7 @@ const (
 // onlyShows says why nothing can be sent from here.
 const onlyShows = "This viewer only shows. inspect web, on a database that can be written, sends steps again; so does inspect replay."
 
-// canReplay tells whether steps can be sent again from here.
+// canReplay reports whether steps can be sent again from here.
 func (s *server) canReplay() bool { return s.replaying != nil && s.update != nil }
 
 // replayForm shows what can be changed of a step.
@@ -121,7 +121,7 @@ func (s *server) newReplayPage(c *gin.Context, e *transcript.Exchange) (*replayP
 // if somebody asks for them.
 const longRun = 400
 
-// isLong tells whether it takes a while to read what a run went on with.
+// isLong reports whether it takes a while to read what a run went on with.
 func (s *server) isLong(ctx context.Context, e *transcript.Exchange) bool {
 	rows, err := s.reader.Runs(ctx, transcript.RunFilter{IDs: []string{e.Link.Run}, Limit: 1})
 	return err == nil && len(rows) == 1 && rows[0].Exchanges-e.Link.Step > longRun
@@ -196,7 +196,7 @@ func (s *server) replayPost(c *gin.Context) {
 	c.Redirect(http.StatusSeeOther, to)
 }
 
-// confirmed tells whether somebody saw this plan, and wants it.
+// confirmed reports whether somebody saw this plan, and wants it.
 func (p *replayPage) confirmed(c *gin.Context) bool {
 	if c.PostForm("send") == "" {
 		return false

@@ -68,7 +68,7 @@ func (l *looking) expect() (x replay.Expect, err error) {
 	return x, err
 }
 
-// check gives the check that was chosen. What it is made of is told nobody: a command
+// check returns the check that was chosen. What it is made of is told nobody: a command
 // may hold a secret.
 func (l *looking) check() (*Check, error) {
 	for i := range l.Checks {

@@ -51,7 +51,7 @@ func (p *replayPage) readSettings(c *gin.Context) (edits []typedEdit) {
 	return edits
 }
 
-// typed gives what somebody made of a text in a form, and whether it is another
+// typed returns what somebody made of a text in a form, and whether it is another
 // one. Forms send every line end as CR LF.
 func typed(was, now string) (string, bool) {
 	now = strings.ReplaceAll(now, "\r\n", "\n")

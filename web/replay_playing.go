@@ -115,7 +115,7 @@ func (t *Playing) stop(s *server, n int64) bool {
 	return cancel != nil
 }
 
-// plays tells whether this viewer plays the take of that number.
+// plays reports whether this viewer plays the take of that number.
 func (t *Playing) plays(s *server, n int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -154,7 +154,7 @@ func (p *replayPage) list() {
 	p.LaterLeft = len(p.taped) - len(p.Later)
 }
 
-// named gives the key of the result that somebody means by its call id or a part of it,
+// named returns the key of the result that somebody means by its call id or a part of it,
 // "" if it is on the page already; wrong says what is wrong with it.
 func (p *replayPage) named(given string) (key, wrong string) {
 	keys := map[string]string{} // by call id; what is in the request comes before what comes later
@@ -188,7 +188,7 @@ func (p *replayPage) named(given string) (key, wrong string) {
 	return "", strconv.Itoa(len(keys)) + " call ids fit " + oneLine(given, 80) + ": give more of it."
 }
 
-// edits gives what the fields say otherwise than the recording.
+// edits returns what the fields say otherwise than the recording.
 func (p *replayPage) edits(c *gin.Context) (list []typedEdit) {
 	for i := range p.Results {
 		f := &p.Results[i]
@@ -243,7 +243,7 @@ type typedEdit struct {
 	Later string // of a result that comes later: what brought it
 }
 
-// split gives the edits of the request, and those of results that come later.
+// split returns the edits of the request, and those of results that come later.
 func split(edits []typedEdit) (now, later []transcript.Edit) {
 	for i := range edits {
 		if edits[i].Later != "" {

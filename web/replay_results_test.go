@@ -33,7 +33,7 @@ func firstOfTake(t *testing.T, db *store.DB) (e *transcript.Exchange, ids []stri
 	return stored(t, db, take.Steps[0].Exchange), ids
 }
 
-// buttons gives the values of the buttons of that name.
+// buttons returns the values of the buttons of that name.
 func buttons(p page, name string) (values []string) {
 	for _, n := range p.all(func(n *html.Node) bool { return n.Data == "button" && attr(n, "name") == name }) {
 		values = append(values, n.attr("value"))

@@ -36,7 +36,7 @@ type openCall struct {
 	Empty        bool // the result is the empty text
 }
 
-// canGoOn tells whether a take that stopped for that reason can go on.
+// canGoOn reports whether a take that stopped for that reason can go on.
 func canGoOn(stop transcript.StopReason) bool {
 	switch stop {
 	case transcript.StopOnce, transcript.StopAnswered, transcript.StopOpenAsk, transcript.StopNone:

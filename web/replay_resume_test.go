@@ -88,7 +88,7 @@ func TestResume_IsRefused(t *testing.T) {
 	}
 }
 
-// callIDOf gives the id of the open call of t2.
+// callIDOf returns the id of the open call of t2.
 func callIDOf(t *testing.T, h http.Handler) string {
 	t.Helper()
 	return open(t, h, "/t/2").all(func(n *node) bool { return attr(n, "name") == "id.0" })[0].attr("value")

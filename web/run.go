@@ -287,7 +287,7 @@ func weightOf(r *view.Run) (sum int64) {
 	return sum
 }
 
-// stepsOnPage gives the steps that the page shows, with those of the agents that
+// stepsOnPage returns the steps that the page shows, with those of the agents that
 // they started.
 func (p *runPage) stepsOnPage() []*view.Step {
 	var list, inside []*view.Step

@@ -62,7 +62,7 @@ func newFoundCounts(s *server) *foundCounts {
 
 var errTooHeavy = errors.New("the run is judged on its own pages alone")
 
-// of gives what is known of these runs by their ids, and has the others counted if
+// of returns what is known of these runs by their ids, and has the others counted if
 // nothing is being recorded.
 func (f *foundCounts) of(rows []view.RunRow, quiet bool) map[string]*foundCount {
 	f.mu.Lock()

@@ -62,7 +62,7 @@ func liveBlockOf(b *budget, e *view.Entry) liveBlock {
 	return l
 }
 
-// isSeen tells whether a run is still as a page showed it.
+// isSeen reports whether a run is still as a page showed it.
 func (s *server) isSeen(ctx context.Context, run *transcript.Run, live []liveStep, seen string) (bool, error) {
 	if seen == "" {
 		return false, nil

@@ -71,7 +71,7 @@ func TestMarks_AreRefusedFromElsewhere(t *testing.T) {
 	}
 }
 
-// hidden gives the token of the form on a page.
+// hidden returns the token of the form on a page.
 func hidden(t *testing.T, p page) string {
 	t.Helper()
 	inputs := p.all(func(n *html.Node) bool { return n.Data == "input" && attr(n, "name") == "form" })

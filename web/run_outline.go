@@ -26,7 +26,7 @@ type outlineLine struct {
 	Bar         *shareBar // nil of what is no step
 }
 
-// shareBar tells how much of the largest step's tokens and of the longest one's
+// shareBar returns how much of the largest step's tokens and of the longest one's
 // time a step took.
 type shareBar struct{ Tokens, Time int }
 

@@ -84,7 +84,7 @@ func (s *server) time(c *gin.Context) {
 	s.show(c, http.StatusOK, "time-page", p)
 }
 
-// Timed tells whether anything is known of when the run was.
+// Timed reports whether anything is known of when the run was.
 func (p *timePage) Timed() bool {
 	return p.W.DurationMS != nil || p.W.ModelMS != nil || p.W.ToolsMS != nil
 }
@@ -234,7 +234,7 @@ func (p *timePage) context(ctx context.Context, s *server) error {
 var windowKinds = []kindTotal{{Class: "k-system", Name: "system"}, {Class: "k-tools", Name: "tools"}, {Class: "k-user", Name: "user"},
 	{Class: "k-assistant", Name: "assistant"}, {Class: "k-results", Name: "results"}, {Class: "k-other", Name: "other"}}
 
-// kindOf gives the index of a part's kind in windowKinds.
+// kindOf returns the index of a part's kind in windowKinds.
 func kindOf(part *view.Part) int {
 	if part.Result {
 		return 4

@@ -148,5 +148,5 @@ func (s *server) stopSample(c *gin.Context) {
 	}
 }
 
-// apiSample gives the report of a sample, as inspect replay -n --json prints it.
+// apiSample returns the report of a sample, as inspect replay -n --json prints it.
 func (s *server) apiSample(c *gin.Context) { giveReport(s, c, sample.Read) }

@@ -41,7 +41,7 @@ type sampledArm struct {
 	Refs []string
 }
 
-// groupOf gives the group that an address names; if it names none, it says so.
+// groupOf returns the group that an address names; if it names none, it says so.
 func (s *server) groupOf(c *gin.Context) (string, bool) {
 	id, err := uuid.Parse(c.Param("group"))
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *server) groupOf(c *gin.Context) (string, bool) {
 	return id.String(), true
 }
 
-// giveReport gives the report of a group, as the command line prints it.
+// giveReport returns the report of a group, as the command line prints it.
 func giveReport[T any](s *server, c *gin.Context, read func(context.Context, transcript.Reader, string) (*T, error)) {
 	group, ok := s.groupOf(c)
 	if !ok {
@@ -68,7 +68,7 @@ func giveReport[T any](s *server, c *gin.Context, read func(context.Context, tra
 	}
 }
 
-// moved tells whether another viewer began what is shown: then the database was opened
+// moved reports whether another viewer began what is shown: then the database was opened
 // anew since.
 func (p *groupPage) moved(s, of *server) {
 	if s != of {

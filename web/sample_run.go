@@ -88,7 +88,7 @@ func (t *Playing) sample(ctx context.Context, s *server, ready *replay.Ready) (s
 	return run.ID, nil
 }
 
-// sampleOf gives a sample that this viewer plays, nil if it plays none of that group.
+// sampleOf returns a sample that this viewer plays, nil if it plays none of that group.
 func (t *Playing) sampleOf(group string) *sampleRun {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -126,7 +126,7 @@ func (r *sampleRun) end(report *sample.Report, err error) {
 	}
 }
 
-// score tells how it stands.
+// score returns how it stands.
 func (r *sampleRun) score() score {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -166,7 +166,7 @@ func streamed() string {
 	return b.String()
 }
 
-// openStore gives a store that holds these captures.
+// openStore returns a store that holds these captures.
 func openStore(t testing.TB, captures []*transcript.Capture) *store.DB {
 	t.Helper()
 	db, err := store.Open(filepath.Join(t.TempDir(), "web.db"), store.Options{})

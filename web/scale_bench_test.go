@@ -15,7 +15,7 @@ import (
 	"github.com/retake-debugger/retake/web"
 )
 
-// setting gives a number that the environment may set.
+// setting returns a number that the environment may set.
 func setting(name string, usual int) int {
 	if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {
 		return n

@@ -52,7 +52,7 @@ func (s *server) search(c *gin.Context) {
 	}
 }
 
-// apiSearch gives hits: ?q= ?sort=best ?words=1 ?literal=1 ?limit=.
+// apiSearch returns hits: ?q= ?sort=best ?words=1 ?literal=1 ?limit=.
 func (s *server) apiSearch(c *gin.Context) {
 	limit, err := apiLimit(c)
 	if err != nil {

@@ -38,7 +38,7 @@ type Options struct {
 	Version string
 	// MostImport bounds an upload of files in bytes; 0 for 2 GB.
 	MostImport int64
-	// InFlight gives what is being recorded; nil if that is not known.
+	// InFlight returns what is being recorded; nil if that is not known.
 	InFlight func() []*transcript.Capture
 	// PointAt tells where a client finds the recorder that serves the viewer, a
 	// setting a line; nil if that is another program.
@@ -69,7 +69,7 @@ type server struct {
 	guard        *guard
 }
 
-// New gives the handler that serves the pages. What changes something is a POST
+// New returns the handler that serves the pages. What changes something is a POST
 // with a token that the page was given.
 func New(o Options) http.Handler {
 	s := &server{reader: o.Reader, update: o.Update, replaying: o.Replaying, takes: cmp.Or(o.Playing, NewPlaying()), imports: newImports(), version: o.Version, mostImport: cmp.Or(o.MostImport, usualImport), prices: o.Prices, inFlight: o.InFlight, pointAt: o.PointAt, log: o.Log, now: o.Now, guard: newGuard(o), assets: readAssets()}

@@ -15,7 +15,7 @@ const (
 	apiRowsMax = 1000
 )
 
-// apiList gives rows, newest first: ?q= in the words of the list, or ?dialect=
+// apiList returns rows, newest first: ?q= in the words of the list, or ?dialect=
 // ?outcome= … one by one; ?before= ?limit=.
 func (s *server) apiList(c *gin.Context) {
 	f, asked := s.exchangesAsked(c)
@@ -51,7 +51,7 @@ func apiLimit(c *gin.Context) (int, error) {
 	return n, nil
 }
 
-// apiExchange gives one exchange in full; ?chunks=1 adds the arrival times.
+// apiExchange returns one exchange in full; ?chunks=1 adds the arrival times.
 func (s *server) apiExchange(c *gin.Context) {
 	e, err := s.find(c.Request.Context(), c.Param("ref"))
 	if err != nil {

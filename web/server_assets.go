@@ -22,7 +22,7 @@ type asset struct {
 	version string
 }
 
-// readAssets gives the static files by name: a request can only ever ask for
+// readAssets returns the static files by name: a request can only ever ask for
 // one of these names.
 func readAssets() map[string]asset {
 	kinds := map[string]string{

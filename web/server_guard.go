@@ -33,7 +33,7 @@ func newGuard(o Options) *guard {
 	return g
 }
 
-// knownHost tells whether a Host header names loopback, at any port, or an
+// knownHost reports whether a Host header names loopback, at any port, or an
 // allowed host.
 func (g *guard) knownHost(host string) bool {
 	name := host
@@ -48,7 +48,7 @@ func (g *guard) knownHost(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// fromElsewhere tells whether a page of another origin sent the request in a
+// fromElsewhere reports whether a page of another origin sent the request in a
 // way that could read or change something here.
 func (g *guard) fromElsewhere(r *http.Request) bool {
 	origin := strings.ToLower(r.Header.Get("Origin"))

@@ -83,7 +83,7 @@ func (s *server) showLogin(c *gin.Context, status int, next string, wrong bool) 
 	s.show(c, status, "login", loginPage{layout{Title: "Token"}, localPath(next), wrong})
 }
 
-// localPath gives next if it is a path of this server, else the first page.
+// localPath returns next if it is a path of this server, else the first page.
 func localPath(next string) string {
 	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t") {
 		return "/"

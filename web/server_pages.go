@@ -95,7 +95,7 @@ func (s *server) failed(c *gin.Context, err error) {
 	}
 }
 
-// pathOf gives a URL without what leads to its host.
+// pathOf returns a URL without what leads to its host.
 func pathOf(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	if i := strings.IndexByte(rest, '/'); i >= 0 {

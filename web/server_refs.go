@@ -19,7 +19,7 @@ type missingError struct {
 
 func (e *missingError) Error() string { return e.message }
 
-// isIDPart tells whether ref can be a part of an id, which is a UUID.
+// isIDPart reports whether ref can be a part of an id, which is a UUID.
 func isIDPart(ref string) bool {
 	return len(ref) >= 4 && len(ref) <= 36 && strings.Trim(ref, "0123456789abcdef-") == ""
 }
@@ -32,7 +32,7 @@ func named(letter, ref string) string {
 	return "with " + ref + " in its id"
 }
 
-// find gives the exchange of a reference: 12, x12, last (also as the commands
+// find returns the exchange of a reference: 12, x12, last (also as the commands
 // write it, x:last) or a unique part of an id. Anything else is refused before
 // the store is asked.
 func (s *server) find(ctx context.Context, ref string) (*transcript.Exchange, error) {
@@ -62,7 +62,7 @@ func (s *server) find(ctx context.Context, ref string) (*transcript.Exchange, er
 	return e, missing(err, "That exchange is gone.")
 }
 
-// findRun gives the run of a reference: 12, r12, last or a unique part of an id.
+// findRun returns the run of a reference: 12, r12, last or a unique part of an id.
 func (s *server) findRun(ctx context.Context, ref string) (*transcript.Run, error) {
 	if ref == "last" {
 		list, err := s.reader.Runs(ctx, transcript.RunFilter{Limit: 1})

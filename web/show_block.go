@@ -76,7 +76,7 @@ type blocks struct {
 	open     bool                        // values are what the page is about
 }
 
-// layOut gives the sections of a transcript, and how many entries of the resent
+// layOut returns the sections of a transcript, and how many entries of the resent
 // history it left out.
 func layOut(t *view.Transcript, all bool) ([]section, int) {
 	t = setupFirst(t)
@@ -137,7 +137,7 @@ func group(list []block) []section {
 	return out
 }
 
-// sectionsOf gives the section of each entry. Reasoning is in no chain: it goes
+// sectionsOf returns the section of each entry. Reasoning is in no chain: it goes
 // with what comes after it.
 func sectionsOf(t *view.Transcript) []string {
 	out := make([]string, len(t.Entries))

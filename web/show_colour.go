@@ -54,7 +54,7 @@ func formOfResult(call, result *transcript.Item) safehtml.Form {
 	return safehtml.Text
 }
 
-// reads tells whether a tool gives what is in a file, nothing else.
+// reads reports whether a tool gives what is in a file, nothing else.
 func reads(tool, command string) bool {
 	name := strings.ToLower(tool)
 	if strings.Contains(name, "edit") { // one tool for all
@@ -68,7 +68,7 @@ func reads(tool, command string) bool {
 	return name == "cat" || name == "open"
 }
 
-// printedBy gives the file that a command prints, "" if it does anything else.
+// printedBy returns the file that a command prints, "" if it does anything else.
 func printedBy(command string) string {
 	if len(command) > 400 || strings.ContainsAny(command, "|;&<>`$(){}\n") {
 		return ""

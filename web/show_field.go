@@ -97,7 +97,7 @@ func (b *budget) field(name string, raw json.RawMessage, beside told, whole stri
 	return field{Name: name, Value: b.data(string(raw), whole, moderate), Literal: true}
 }
 
-// startOf gives the beginning of a difference.
+// startOf returns the beginning of a difference.
 func startOf(list []transcript.Span, bytes, lines int) []transcript.Span {
 	var out []transcript.Span
 	for _, s := range list {

@@ -6,7 +6,7 @@ import (
 	"github.com/retake-debugger/retake/lint"
 )
 
-// worth gives the findings that a page shows: those that are only good to know
+// worth returns the findings that a page shows: those that are only good to know
 // are in the JSON.
 func worth(list []lint.Finding) []lint.Finding {
 	return slices.DeleteFunc(slices.Clone(list), func(f lint.Finding) bool { return f.Severity == lint.Info })

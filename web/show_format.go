@@ -94,7 +94,7 @@ func (s *server) clock(t time.Time) string {
 	return t.Format("2 Jan 2006")
 }
 
-// clockOf gives how the beginnings of stretches of such a length are written.
+// clockOf returns how the beginnings of stretches of such a length are written.
 func (s *server) clockOf(length time.Duration) func(time.Time) string {
 	layout := "2 Jan 15:04"
 	if length >= 24*time.Hour {

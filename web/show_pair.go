@@ -55,7 +55,7 @@ type half struct {
 	Was    *value // what a replay replaced
 }
 
-// Loud tells whether something is wrong with the pair.
+// Loud reports whether something is wrong with the pair.
 func (p pair) Loud() bool {
 	switch p.State {
 	case stateError, stateUnanswered, stateOrphan, stateDuplicate:
@@ -162,7 +162,7 @@ func (b *blocks) resultHalf(it *transcript.Item, place transcript.Place, source 
 	}
 }
 
-// other gives a reference unless it is the exchange that the page shows.
+// other returns a reference unless it is the exchange that the page shows.
 func (b *blocks) other(ref string) string {
 	if ref == b.ref {
 		return ""

@@ -26,7 +26,7 @@ const (
 	open // it is what the page is about
 )
 
-// limits gives from what size on a value is folded, and how much of it stays
+// limits returns from what size on a value is folded, and how much of it stays
 // outside.
 func (f folding) limits() (bytes, lines, previewBytes, previewLines int) {
 	switch f {

@@ -94,7 +94,7 @@ func newToolView(t *view.Tool) *toolView {
 // callURL leads to a call on the page of its exchange.
 func callURL(c *view.Call) string { return itemPageURL(c.Exchange, c.At) }
 
-// apiCalls gives the calls of a run, a step or an exchange: ?ref=r12 ?tool= ?id=
+// apiCalls returns the calls of a run, a step or an exchange: ?ref=r12 ?tool= ?id=
 // ?errors=1.
 func (s *server) apiCalls(c *gin.Context) {
 	targets, err := s.locate(c, []string{c.Query("ref")})

@@ -77,7 +77,7 @@ func plain(t *testing.T, b64 string) string {
 	return string(b)
 }
 
-// joined gives the ids of the calls of a run that have a result, as stored.
+// joined returns the ids of the calls of a run that have a result, as stored.
 func joined(t *testing.T, db *store.DB, run string) []string {
 	t.Helper()
 	ids := map[string]bool{}

@@ -19,7 +19,7 @@ import (
 	"github.com/retake-debugger/retake/web"
 )
 
-// caseFile gives a file of ../shared/cases/inputs.
+// caseFile returns a file of ../shared/cases/inputs.
 func caseFile(t *testing.T, name string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("..", "..", "shared", "cases", "inputs", name))

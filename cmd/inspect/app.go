@@ -81,7 +81,7 @@ func (a *app) path() (string, error) {
 	return path, nil
 }
 
-// colour tells whether the output is a terminal that wants colours.
+// colour reports whether the output is a terminal that wants colours.
 func (a *app) colour() bool {
 	return a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb" && a.terminal()
 }
@@ -219,7 +219,7 @@ func aboutFile(err *fs.PathError) string {
 	return fmt.Sprintf("%s %q: %v", err.Op, err.Path, err.Err)
 }
 
-// firstStep gives the reference of a step of the run that an error names.
+// firstStep returns the reference of a step of the run that an error names.
 func firstStep(err error) string {
 	_, ref, _ := strings.Cut(err.Error(), `"`)
 	ref, _, _ = strings.Cut(ref, `"`)

@@ -15,7 +15,7 @@ import (
 )
 
 // Completing a word must not be felt: it looks at the latest runs and exchanges,
-// and gives up soon.
+// and returns up soon.
 const (
 	completeWithin = time.Second
 	completeMost   = 100

@@ -80,5 +80,5 @@ func (p *pager) close() {
 	_ = p.cmd.Wait() // how it ends is the reader's choice
 }
 
-// left tells whether an error only says that the reader left before the end.
+// left reports whether an error only says that the reader left before the end.
 func left(err error) bool { return errors.Is(err, syscall.EPIPE) }

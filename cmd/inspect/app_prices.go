@@ -14,7 +14,7 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// prices gives the table of prices, with what the user's own file says: --prices,
+// prices returns the table of prices, with what the user's own file says: --prices,
 // else $RETAKE_PRICES, else $XDG_CONFIG_HOME/retake/prices.json if it is there.
 func (a *app) prices() (*pricing.Table, error) {
 	table := pricing.New()

@@ -155,7 +155,7 @@ func refOf(t *view.Target) string {
 	return ref
 }
 
-// first gives the first argument, or what stands for none.
+// first returns the first argument, or what stands for none.
 func first(args []string, none string) string {
 	if len(args) == 0 {
 		return none

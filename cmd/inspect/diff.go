@@ -242,7 +242,7 @@ func nameOrRole(act *view.DiffAct) string {
 
 type actLine struct{ at, was, now string }
 
-// actLines gives the differences of an act, at least one line.
+// actLines returns the differences of an act, at least one line.
 func actLines(act *view.DiffAct) []actLine {
 	switch act.Fate {
 	case transcript.Added:

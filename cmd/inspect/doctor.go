@@ -105,7 +105,7 @@ func (d *doctor) examine(ctx context.Context) {
 	}
 }
 
-// indexed tells how far the search index is.
+// indexed returns how far the search index is.
 func (d *doctor) indexed(ctx context.Context) {
 	db, err := store.OpenReader(d.path)
 	if err != nil {

@@ -195,7 +195,7 @@ type exportErrors struct {
 	damaged int
 }
 
-// take gives an error that ends the export.
+// take returns an error that ends the export.
 func (x *exportErrors) take(what string, err error) error {
 	switch {
 	case err == nil:
@@ -226,7 +226,7 @@ func (x *exportErrors) err() error {
 	return nil
 }
 
-// writeTo gives write the named file, or standard output. A file is complete
+// writeTo returns write the named file, or standard output. A file is complete
 // or not there; a device or a pipe is written to as it is.
 func (a *app) writeTo(file string, write func(io.Writer) error) error {
 	if file == "" {

@@ -168,7 +168,7 @@ func (im *importing) close() {
 	im.open = nil
 }
 
-// beside gives the sessions of the sub-agents of one of Claude Code.
+// beside returns the sessions of the sub-agents of one of Claude Code.
 func (im *importing) beside(path, format string) ([]files.File, error) {
 	if format != "claude-code" {
 		return nil, nil
@@ -228,7 +228,7 @@ func (im *importing) bad(file string, number int64, err error) {
 	fmt.Fprintf(im.app.err, "inspect: %s:%d: %s\n", visible(file), number, visible(oneLine(err.Error())))
 }
 
-// watched tells how far a file is read.
+// watched returns how far a file is read.
 type watched struct {
 	io.Reader
 	size, done int64

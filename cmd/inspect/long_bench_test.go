@@ -61,7 +61,7 @@ func (l *long) step(n int) *transcript.Capture {
 	}
 }
 
-// longFile gives a database of two long runs: the one that RETAKE_BENCH_LONG
+// longFile returns a database of two long runs: the one that RETAKE_BENCH_LONG
 // names, which is made if need be, or a new one.
 func longFile(b *testing.B) string {
 	path := os.Getenv("RETAKE_BENCH_LONG")

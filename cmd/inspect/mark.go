@@ -274,7 +274,7 @@ func (a *app) link(ctx context.Context, ref, to string, verb transcript.Verb) er
 	return a.tellLink(ctx, db, e.ID)
 }
 
-// linkTarget gives the id of what an exchange is to continue.
+// linkTarget returns the id of what an exchange is to continue.
 func (a *app) linkTarget(ctx context.Context, db *store.DB, e *transcript.Exchange, ref string) (string, error) {
 	t, err := a.locate(ctx, db, ref)
 	switch {

@@ -96,7 +96,7 @@ func visible(s string) string {
 	return b.String()
 }
 
-// isPlain tells whether a text has nothing but ASCII that may be printed, as most
+// isPlain reports whether a text has nothing but ASCII that may be printed, as most
 // have: that is seen at a glance.
 func isPlain(s string) bool {
 	for i := range len(s) {
@@ -107,7 +107,7 @@ func isPlain(s string) bool {
 	return true
 }
 
-// hidden tells whether a character would act on the terminal instead of being
+// hidden reports whether a character would act on the terminal instead of being
 // printed.
 func hidden(r rune) bool {
 	if r >= ' ' && r < 0x7f || r == '\n' || r == '\t' {

@@ -14,7 +14,7 @@ func foundStyle(s lint.Severity) string {
 // foundLine is a finding beside what it is about.
 func foundLine(f *lint.Finding) string { return "▲ " + word(f.Code) + ": " + word(f.Message) }
 
-// worth gives the findings that a transcript shows: those that are good to know
+// worth returns the findings that a transcript shows: those that are good to know
 // are left to --full and to lint.
 func (p *printer) worth(list []lint.Finding) []lint.Finding {
 	var out []lint.Finding

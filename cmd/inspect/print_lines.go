@@ -118,7 +118,7 @@ func wrap(text string, columns int) []string {
 	return lines
 }
 
-// fitting gives as much of a word as fits into a line, and its width.
+// fitting returns as much of a word as fits into a line, and its width.
 func fitting(w string, columns int) (part string, width int) {
 	if width = displaywidth.String(w); width <= columns {
 		return w, width
@@ -129,7 +129,7 @@ func fitting(w string, columns int) (part string, width int) {
 	return part, displaywidth.String(part)
 }
 
-// split gives the lines of a recorded text, made harmless.
+// split returns the lines of a recorded text, made harmless.
 func split(text string) []string {
 	return strings.Split(strings.ReplaceAll(visible(strings.TrimRight(text, "\n")), "\t", "    "), "\n")
 }

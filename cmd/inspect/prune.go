@@ -161,7 +161,7 @@ func (a *app) openToWrite() (*store.DB, error) {
 	return store.Open(path, store.Options{Memory: 1 << 20})
 }
 
-// numberOf gives the number that a reference means, also of an exchange that
+// numberOf returns the number that a reference means, also of an exchange that
 // cannot be read.
 func (a *app) numberOf(ctx context.Context, db *store.DB, ref string) (int64, error) {
 	e, err := a.resolve(ctx, db, ref)
@@ -176,7 +176,7 @@ func (a *app) numberOf(ctx context.Context, db *store.DB, ref string) (int64, er
 	return e.N, nil
 }
 
-// asks tells whether there is somebody to answer a question.
+// asks reports whether there is somebody to answer a question.
 func (a *app) asks() bool {
 	in, ok := a.in.(*os.File)
 	out, ok2 := a.err.(*os.File)

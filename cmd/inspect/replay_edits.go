@@ -52,7 +52,7 @@ func addEditFlags(c *cobra.Command, f *editFlags) {
 	f.given = s.Changed
 }
 
-// read gives the edits that the flags say, save those made in an editor.
+// read returns the edits that the flags say, save those made in an editor.
 func (f *editFlags) read() ([]transcript.Edit, error) {
 	edits, err := f.byPointer()
 	if err != nil {
@@ -62,7 +62,7 @@ func (f *editFlags) read() ([]transcript.Edit, error) {
 	return append(edits, named...), err
 }
 
-// resultsOnly gives the edits for a take that is resumed: there the only thing left to
+// resultsOnly returns the edits for a take that is resumed: there the only thing left to
 // say is what open calls brought.
 func (f *editFlags) resultsOnly() ([]transcript.Edit, error) {
 	edits, err := f.read()
@@ -75,7 +75,7 @@ func (f *editFlags) resultsOnly() ([]transcript.Edit, error) {
 	return edits, nil
 }
 
-// byPointer gives the edits that name a place in the request.
+// byPointer returns the edits that name a place in the request.
 func (f *editFlags) byPointer() ([]transcript.Edit, error) {
 	var edits []transcript.Edit
 	for _, at := range f.drops {
@@ -103,7 +103,7 @@ func (f *editFlags) byPointer() ([]transcript.Edit, error) {
 	return append(edits, transcript.Edit{Op: transcript.Patch, Value: patch}), err
 }
 
-// byName gives the edits that name what they change.
+// byName returns the edits that name what they change.
 func (f *editFlags) byName() ([]transcript.Edit, error) {
 	var edits []transcript.Edit
 	if len(f.models) == 1 { // several are arms of a comparison
@@ -138,7 +138,7 @@ func (f *editFlags) byName() ([]transcript.Edit, error) {
 	return append(edits, calls...), err
 }
 
-// ofCalls gives the edits of calls and their results.
+// ofCalls returns the edits of calls and their results.
 func (f *editFlags) ofCalls() ([]transcript.Edit, error) {
 	var edits []transcript.Edit
 	yes, no := true, false

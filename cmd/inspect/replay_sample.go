@@ -36,7 +36,7 @@ func (f *sampleFlags) addExpected(flags *pflag.FlagSet) {
 	flags.StringVar(&f.text, "expect-text", "", "REGEX: look whether the final text matches")
 }
 
-// several tells whether more than one take is asked for.
+// several reports whether more than one take is asked for.
 func (f *replayFlags) several() bool { return f.sample.n > 0 || len(f.edits.models) > 1 }
 
 // expect returns what is looked for.

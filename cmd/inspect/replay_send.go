@@ -24,7 +24,7 @@ const storedWithin = 30 * time.Second
 // retries is how often a request is sent again that was refused for now.
 const retries = 4
 
-// setKeys gives the requests their keys, from the environment.
+// setKeys returns the requests their keys, from the environment.
 func (x *replaying) setKeys() error {
 	err := x.ready.SetKeys(x.getenv, x.f.keyEnv)
 	var key *replay.KeyError

@@ -18,7 +18,7 @@ type replayed struct {
 	Divergence *int   `json:"diverged_at"` // the first step whose answer is another than the recorded one; null: there is none
 }
 
-// finished tells whether a take came to the end that it was to come to.
+// finished reports whether a take came to the end that it was to come to.
 func finished(stop transcript.StopReason) bool {
 	return stop == transcript.StopAnswered || stop == transcript.StopOnce
 }
@@ -80,7 +80,7 @@ type recordedLine struct {
 	skip   int // steps at its beginning that a take does not do again
 }
 
-// at gives the answer of its nth step, from 0; nil if it has none.
+// at returns the answer of its nth step, from 0; nil if it has none.
 func (l *recordedLine) at(n int) (*transcript.Turn, error) {
 	if n += l.skip; n >= len(l.line) {
 		return nil, nil
@@ -88,7 +88,7 @@ func (l *recordedLine) at(n int) (*transcript.Turn, error) {
 	return history.Decode(l.ctx, l.reader, l.line[n])
 }
 
-// last gives its last answer.
+// last returns its last answer.
 func (l *recordedLine) last() (*transcript.Turn, error) {
 	return history.Decode(l.ctx, l.reader, l.line[len(l.line)-1])
 }

@@ -117,7 +117,7 @@ func (f *sourceFlags) tools() (list []replay.SourceSpec) {
 	return list
 }
 
-// unrun gives the tools that were named to be run and were not, since the recording
+// unrun returns the tools that were named to be run and were not, since the recording
 // had their results.
 func (f *sourceFlags) unrun(results []transcript.TakeResult) []string {
 	var names []string
@@ -144,7 +144,7 @@ type asking struct {
 	lines chan string // that are read; closed at the end of the input
 }
 
-// Covers is that of a replay.Source.
+// Covers implements replay.Source.
 func (a *asking) Covers(*replay.Call) bool { return true }
 
 // read begins to read lines, beside whoever waits for them: a take may be stopped

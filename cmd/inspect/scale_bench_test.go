@@ -134,7 +134,7 @@ func pieces(parts [][]byte) iter.Seq2[[]byte, error] {
 	}
 }
 
-// setting gives a number that the environment may set.
+// setting returns a number that the environment may set.
 func setting(name string, usual int) int {
 	if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {
 		return n
@@ -142,7 +142,7 @@ func setting(name string, usual int) int {
 	return usual
 }
 
-// manyFile gives a database of many exchanges, indexed for search: the one that
+// manyFile returns a database of many exchanges, indexed for search: the one that
 // RETAKE_BENCH_DB names, which is made if need be, or a new one.
 // RETAKE_BENCH_EXCHANGES and RETAKE_BENCH_STEPS say of how many, and how many
 // make a run.

@@ -150,7 +150,7 @@ func (a *app) printHits(hits []view.Hit) error {
 	return p.failed
 }
 
-// inReplays tells how many replays of the run said the same.
+// inReplays returns how many replays of the run said the same.
 func inReplays(h *view.Hit) string {
 	if h.Replays == 0 {
 		return ""

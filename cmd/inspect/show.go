@@ -107,10 +107,10 @@ func (o *showOptions) check() error {
 	return nil
 }
 
-// ranged tells whether only a part of the steps is asked for.
+// ranged reports whether only a part of the steps is asked for.
 func (o *showOptions) ranged() bool { return o.from > 0 || o.to > 0 }
 
-// part gives those of an agent's steps that are asked for.
+// part returns those of an agent's steps that are asked for.
 func (o *showOptions) part(steps []*view.Step) []*view.Step {
 	if !o.ranged() {
 		return steps
@@ -118,7 +118,7 @@ func (o *showOptions) part(steps []*view.Step) []*view.Step {
 	return slices.DeleteFunc(slices.Clone(steps), func(s *view.Step) bool { return s.N < o.from || o.to > 0 && s.N > o.to })
 }
 
-// shows tells whether an entry is asked for.
+// shows reports whether an entry is asked for.
 func (o *showOptions) shows(e *view.Entry) bool {
 	if len(o.only) == 0 {
 		return true

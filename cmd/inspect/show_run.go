@@ -148,7 +148,7 @@ func (p *runPrinter) runHeading() {
 	}
 }
 
-// judged gives what is found in the whole run; nothing if only a part of it was
+// judged returns what is found in the whole run; nothing if only a part of it was
 // judged.
 func (p *runPrinter) judged() []lint.Finding {
 	if p.only.ranged() {
@@ -212,7 +212,7 @@ func (p *runPrinter) tell(told *view.Told) error {
 	return p.under(told)
 }
 
-// named gives what the client calls an agent, behind a space.
+// named returns what the client calls an agent, behind a space.
 func named(a *view.Agent) string {
 	if name := word(a.ShortName()); name != "" {
 		return " " + name
@@ -365,7 +365,7 @@ func (p *runPrinter) told(t *view.Told) {
 	s.ending()
 }
 
-// widest gives the widest name of the tools that a step called.
+// widest returns the widest name of the tools that a step called.
 func widest(entries []view.Entry) int {
 	width := 0
 	for i := range entries {

@@ -64,7 +64,7 @@ func (a *app) tail(ctx context.Context, last int, once, full bool) error {
 	})
 }
 
-// beforeLast gives the number of the exchange behind which the last n begin.
+// beforeLast returns the number of the exchange behind which the last n begin.
 func beforeLast(ctx context.Context, r transcript.Reader, n int) (int64, error) {
 	var numbers []int64
 	for e, err := range r.Exchanges(ctx, transcript.Filter{Limit: n + 1}) {

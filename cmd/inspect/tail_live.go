@@ -13,7 +13,7 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// capturesUnderWay gives what recorders of this database have under way. What
+// capturesUnderWay returns what recorders of this database have under way. What
 // cannot be read of that is shown when it has ended.
 func (a *app) capturesUnderWay() []*transcript.Capture {
 	path, err := a.path()
@@ -169,7 +169,7 @@ func (t *tailer) endLine() {
 	}
 }
 
-// ended tells how an exchange ended that was told while it was under way.
+// ended returns how an exchange ended that was told while it was under way.
 func (t *tailer) ended(ctx context.Context, v *view.Transcript, l *liveTail) error {
 	row := &v.Exchange.Row
 	t.answers(row.ID, l, v.Entries)

@@ -75,7 +75,7 @@ func (a *app) verify(ctx context.Context, db *store.DB) (checked int, problems [
 	return checked, problems, err
 }
 
-// fileDamaged tells whether SQLite found something. What hangs together by damaged
+// fileDamaged reports whether SQLite found something. What hangs together by damaged
 // indexes is derived otherwise, and slowly.
 func fileDamaged(problems []store.Problem) bool {
 	return slices.ContainsFunc(problems, func(p store.Problem) bool { return p.Part == "database" })

@@ -24,7 +24,7 @@ type viewer struct {
 	page    atomic.Pointer[http.Handler]
 }
 
-// ServeHTTP is that of an http.Handler.
+// ServeHTTP implements http.Handler.
 func (v *viewer) ServeHTTP(w http.ResponseWriter, r *http.Request) { (*v.page.Load()).ServeHTTP(w, r) }
 
 // open opens the database so that marks can be set and steps sent again; one that

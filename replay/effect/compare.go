@@ -39,7 +39,7 @@ func Compare(edited, control Arm) Result {
 	return r
 }
 
-// Corrected gives the result with the p that Holm gives for it among others.
+// Corrected returns the result with the p that Holm gives for it among others.
 func (r Result) Corrected(p float64) Result {
 	r.P = p
 	r.judge()
@@ -81,7 +81,7 @@ func (r Result) Words(did, noSign string) string {
 // z80 is what a standard normal value stays below in 80 of 100 cases.
 const z80 = 0.8416212335729143
 
-// Needed gives the takes an arm with which two true shares would be told apart
+// Needed returns the takes an arm with which two true shares would be told apart
 // in 80 of 100 cases, by the usual formula with its correction for an exact test
 // (J. L. Fleiss, 1981). 0 if they are equal: no number would do.
 func Needed(a, b float64) int {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Fisher gives how likely two arms that do not differ are to come out as far
+// Fisher returns how likely two arms that do not differ are to come out as far
 // apart as these: the two-sided exact test, which adds up all tables with the
 // same sums that are no likelier than this one. 1 if an arm has no takes.
 func Fisher(a, b Arm) float64 {
@@ -27,7 +27,7 @@ func Fisher(a, b Arm) float64 {
 	return min(1, p)
 }
 
-// choose gives the logarithm of n over k.
+// choose returns the logarithm of n over k.
 func choose(n, k int) float64 { return factorial(n) - factorial(k) - factorial(n-k) }
 
 func factorial(n int) float64 {

@@ -16,7 +16,7 @@ func (a Arm) Share() float64 {
 	return float64(a.Yes) / float64(a.N)
 }
 
-// Wilson gives the interval in which the true share of an arm lies in about 95
+// Wilson returns the interval in which the true share of an arm lies in about 95
 // of 100 cases (E. B. Wilson, 1927); 0 and 1 without takes.
 func Wilson(a Arm) (low, high float64) {
 	if a.N <= 0 {
@@ -28,7 +28,7 @@ func Wilson(a Arm) (low, high float64) {
 	return max(0, middle-half), min(1, middle+half)
 }
 
-// Newcombe gives the interval in which the true difference of two shares, a less
+// Newcombe returns the interval in which the true difference of two shares, a less
 // b, lies in about 95 of 100 cases: the hybrid of their Wilson intervals (R. G.
 // Newcombe, 1998, method 10). It never leaves -1 to 1. -1 and 1 if an arm has no
 // takes.

@@ -70,7 +70,7 @@ func (w *minimising) ask(ctx context.Context, req *replay.Request, whole *candid
 // noRequests says that no further candidate could be asked.
 const noRequests = "the limit on requests is reached"
 
-// affords tells whether n more requests may be sent: as many are kept back as it takes
+// affords reports whether n more requests may be sent: as many are kept back as it takes
 // to ask the smallest one again. ErrBudget if not.
 func (w *minimising) affords(n int) error {
 	kept := w.Samples

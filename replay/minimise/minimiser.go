@@ -39,7 +39,7 @@ type Minimiser struct {
 	Cost      *big.Rat         // USD; none is sent beyond it; nil for no limit
 	Group     string           // what its takes have in common, in the store
 	Reason    string           // in a user's words, kept with the take of the smallest request
-	// Recorded is the recorded answer, and Suspect tells whether a text is likely to
+	// Recorded is the recorded answer, and Suspect reports whether a text is likely to
 	// matter: such parts are tried first. Both may be nil.
 	Recorded *transcript.Turn
 	Suspect  func(text string) bool
@@ -77,11 +77,11 @@ type minimising struct {
 	stopped  string
 }
 
-// ErrRefused says that a provider refuses the recorded request, so that nothing can be
+// ErrRefused means that a provider refuses the recorded request, so that nothing can be
 // said of parts of it.
 var ErrRefused = errors.New("the request is refused")
 
-// ErrFailed says that a request failed in a way that says nothing about it, so that
+// ErrFailed means that a request failed in a way that says nothing about it, so that
 // there is no use in further ones.
 var ErrFailed = errors.New("a request failed")
 
@@ -170,7 +170,7 @@ func (w *minimising) reduce(ctx context.Context) error {
 	}
 }
 
-// phase leaves out parts of one kind. least tells whether no single one can go.
+// phase leaves out parts of one kind. least reports whether no single one can go.
 func (w *minimising) phase(ctx context.Context) (least bool, err error) {
 	base := w.best
 	units, suspected := w.order()
@@ -206,7 +206,7 @@ func (w *minimising) phase(ctx context.Context) (least bool, err error) {
 	return found.Least, nil
 }
 
-// order gives the parts of a kind that are left, those first that are most
+// order returns the parts of a kind that are left, those first that are most
 // suspected, and how many are suspicious. Sorted, ddmin finds neighbours at once.
 func (w *minimising) order() (list []int, suspected int) {
 	switch w.part {
@@ -240,7 +240,7 @@ func (w *minimising) order() (list []int, suspected int) {
 	return rank(list, func(i int) int { return scores[i] })
 }
 
-// flags gives what says of each part of a kind whether it stays.
+// flags returns what says of each part of a kind whether it stays.
 func (c *candidate) flags(part Part) (list []*bool) {
 	of := func(flags []bool) {
 		for i := range flags {
@@ -272,7 +272,7 @@ func (c *candidate) size() (n int) {
 	return n
 }
 
-// shows tells whether a candidate shows the behaviour. None is asked twice, nor what
+// shows reports whether a candidate shows the behaviour. None is asked twice, nor what
 // a provider would refuse.
 func (w *minimising) shows(ctx context.Context, c *candidate) (bool, error) {
 	req, whole, err := w.request(c)
@@ -317,7 +317,7 @@ func (w *minimising) request(c *candidate) (req *replay.Request, whole *candidat
 	return req, whole, err
 }
 
-// count tells how much of a candidate there is: items that are units, lines of what
+// count returns how much of a candidate there is: items that are units, lines of what
 // is left of long texts, tools.
 func (w *minimising) count(c *candidate) (items, lines, tools int) {
 	kept := w.parts.kept(c)

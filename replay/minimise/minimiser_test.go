@@ -60,7 +60,7 @@ func (b *bench) minimiser(s *strict, path, body string) *minimise.Minimiser {
 	return &minimise.Minimiser{Player: b.Player(), Request: replaytest.Prepare(b.T, b.DB, e), Predicate: look, Samples: 1, Group: "g"}
 }
 
-// left gives the texts of what is decisive, what is only required left out.
+// left returns the texts of what is decisive, what is only required left out.
 func left(s *minimise.Smallest) string {
 	var list []string
 	for _, d := range s.Decisive {

@@ -58,7 +58,7 @@ func readParts(req *replay.Request) (*parts, error) {
 	return p, nil
 }
 
-// elementOf gives the element of the conversation in which an item lies.
+// elementOf returns the element of the conversation in which an item lies.
 func elementOf(at string) string {
 	member, index, ok := dialect.ElementAt(at)
 	if !ok {
@@ -67,7 +67,7 @@ func elementOf(at string) string {
 	return "/" + member + "/" + strconv.Itoa(index)
 }
 
-// chainOf gives the pointers from that of an item up to its element, and the list of
+// chainOf returns the pointers from that of an item up to its element, and the list of
 // that if it is not the conversation: a list of tools may be missing, but not be empty.
 func chainOf(at string) []string {
 	var chain []string
@@ -131,7 +131,7 @@ func (p *parts) reasoning() {
 	}
 }
 
-// saidByModel tells whether an item of a request came from the model.
+// saidByModel reports whether an item of a request came from the model.
 func saidByModel(it *transcript.Item) bool {
 	switch it.Kind {
 	case transcript.ToolCall, transcript.Reasoning:

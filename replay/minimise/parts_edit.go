@@ -34,7 +34,7 @@ func (p *parts) edits(c *candidate) ([]transcript.Edit, error) {
 	return edits, nil
 }
 
-// drops gives the pointers of what a candidate has not, the last first.
+// drops returns the pointers of what a candidate has not, the last first.
 func (p *parts) drops(c *candidate, kept []bool) []string {
 	holds, gone := map[string]bool{}, map[string]bool{}
 	all := slices.Concat(p.pieces, p.tools)

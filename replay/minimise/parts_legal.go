@@ -6,7 +6,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// complete gives a candidate with what its API wants besides: a conversation, which
+// complete returns a candidate with what its API wants besides: a conversation, which
 // with messages begins with a user and, if the whole one does, ends with something to
 // answer; a text in each message; a tool if messages has calls.
 func (p *parts) complete(c *candidate) *candidate {
@@ -39,7 +39,7 @@ func (c *candidate) keep(unit int) {
 
 func inConversation(it *transcript.Item) bool { return it.Kind != transcript.System }
 
-// first gives the piece with which the conversation begins, -1 if there is none.
+// first returns the piece with which the conversation begins, -1 if there is none.
 func (p *parts) first(kept []bool) int {
 	for i := range p.pieces {
 		if kept[i] && inConversation(p.pieces[i].item) {
@@ -49,7 +49,7 @@ func (p *parts) first(kept []bool) int {
 	return -1
 }
 
-// opening gives the unit with which a conversation may begin: the first words of a
+// opening returns the unit with which a conversation may begin: the first words of a
 // user, -1 if there is nothing.
 func (p *parts) opening() int {
 	for i := range p.pieces {

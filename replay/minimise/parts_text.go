@@ -42,7 +42,7 @@ func (p *parts) readTexts() {
 // isText reports whether a JSON value is a string.
 func isText(v []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(v), []byte{'"'}) }
 
-// textsIn gives the pointers of the texts of an item, in its source.
+// textsIn returns the pointers of the texts of an item, in its source.
 func textsIn(raw json.RawMessage) (list []string) {
 	if isText(raw) {
 		return []string{""}

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// Shows tells whether a behaviour still shows with only these units, given by their
+// Shows reports whether a behaviour still shows with only these units, given by their
 // indices in order.
 type Shows func(ctx context.Context, kept []int) (bool, error)
 
-// ErrNotShown says that a behaviour does not show although nothing was left out.
+// ErrNotShown means that a behaviour does not show although nothing was left out.
 var ErrNotShown = errors.New("the behaviour does not show with everything kept")
 
-// ErrBudget says that a Shows will look at nothing more. Reduce then stops with what
+// ErrBudget means that a Shows will look at nothing more. Reduce then stops with what
 // it has.
 var ErrBudget = errors.New("the budget is used up")
 

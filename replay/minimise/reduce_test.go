@@ -10,7 +10,7 @@ import (
 	"github.com/retake-debugger/retake/replay/minimise"
 )
 
-// holds tells whether all causes are among what is kept.
+// holds reports whether all causes are among what is kept.
 func holds(kept []int, causes ...int) bool {
 	for _, c := range causes {
 		if !slices.Contains(kept, c) {

@@ -181,7 +181,7 @@ func (w *minimising) decisive(n int, whole *candidate) Decisive {
 	return d
 }
 
-// left gives the lines that are left of a text, none if all are.
+// left returns the lines that are left of a text, none if all are.
 func (t *longText) left(kept []bool) (list []Line) {
 	if countTrue(kept) == len(kept) {
 		return nil

@@ -51,7 +51,7 @@ const (
 	mostValues = 200
 )
 
-// valuesOf gives what an answer says: the values of its arguments, the words of its
+// valuesOf returns what an answer says: the values of its arguments, the words of its
 // text that look like names.
 func valuesOf(t *transcript.Turn) []string {
 	var list []string

@@ -36,7 +36,7 @@ type Fault struct {
 	spec        string
 }
 
-// String gives the fault as it was written.
+// String returns the fault as it was written.
 func (f Fault) String() string { return f.spec }
 
 // ParseFault reads KIND[:ARG][@WHEN]: 429[:5s]@3 at the third request, cut:5@0.1 for
@@ -113,7 +113,7 @@ func NewFaults(list []Fault, seed uint64) *Faults {
 	return &Faults{list: list, rand: rand.New(rand.NewPCG(seed, 0))}
 }
 
-// draw gives what goes wrong at a request, which counts from 1.
+// draw returns what goes wrong at a request, which counts from 1.
 func (f *Faults) draw(n int) []Fault {
 	if f == nil {
 		return nil

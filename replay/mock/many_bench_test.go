@@ -37,7 +37,7 @@ var shapes = []struct {
 
 const manyRecordings = 10_000
 
-// BenchmarkHandler_ManyRecordings tells how long it takes to load ten thousand
+// BenchmarkHandler_ManyRecordings returns how long it takes to load ten thousand
 // recordings, what they hold of the heap, and how long a request waits for its answer.
 // Requests come in another order than that of the recordings.
 func BenchmarkHandler_ManyRecordings(b *testing.B) {

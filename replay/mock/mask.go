@@ -91,7 +91,7 @@ func newMasker(masks []Mask) *masker {
 	return m
 }
 
-// in gives the masker for a request.
+// in returns the masker for a request.
 func (m *masker) in(body []byte) *masker {
 	own := *m
 	own.cwd = workingDirectory(body)
@@ -131,7 +131,7 @@ func (m *masker) value(v any) any {
 	return v
 }
 
-// mask gives the canonical form of a JSON value with what is masked taken out. What
+// mask returns the canonical form of a JSON value with what is masked taken out. What
 // is no JSON is masked as text.
 func (m *masker) mask(raw []byte) []byte {
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -147,7 +147,7 @@ func (m *masker) mask(raw []byte) []byte {
 	return canonical(out)
 }
 
-// canonical gives equal bytes for equal values; what is no JSON stays.
+// canonical returns equal bytes for equal values; what is no JSON stays.
 func canonical(raw []byte) []byte {
 	if c, err := rawjson.Canonical(raw); err == nil {
 		return c

@@ -44,7 +44,7 @@ func (s start) of(pattern string) start {
 	return s
 }
 
-// here tells whether a match may begin at a byte of a text.
+// here reports whether a match may begin at a byte of a text.
 func (s *start) here(text string, i int) bool {
 	if !s.bytes[text[i]] || s.word && i > 0 && isWord(text[i-1]) {
 		return false
@@ -85,7 +85,7 @@ func (s *start) replace(pattern *regexp.Regexp, text, mark string) string {
 	return out.String()
 }
 
-// isWord tells whether a byte belongs to a word, for \b.
+// isWord reports whether a byte belongs to a word, for \b.
 func isWord(b byte) bool {
 	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
 }

@@ -83,7 +83,7 @@ func (t *Recordings) explain(ctx context.Context, o *outline, r *recording, live
 	return m
 }
 
-// masked tells whether a difference is one that does not count.
+// masked reports whether a difference is one that does not count.
 func (t *Recordings) masked(d transcript.Difference, was, now *masker) bool {
 	for _, name := range strings.Split(d.At, "/") {
 		if was.members[name] {

@@ -51,7 +51,7 @@ func newOutliner(masks []Mask) *outliner {
 	return &outliner{masks: newMasker(masks), clean: redact.New(nil), seed: maphash.MakeSeed(), seen: map[seenKey]seenHash{}}
 }
 
-// of gives the outline of a request; body is without content encoding.
+// of returns the outline of a request; body is without content encoding.
 func (o *outliner) of(d transcript.Dialect, method, target string, body []byte) *outline {
 	where, query := o.where(target)
 	out := &outline{path: where}
@@ -124,11 +124,11 @@ func (o *outliner) where(target string) (where, query string) {
 	return u.EscapedPath(), values.Encode()
 }
 
-// samePath tells whether two paths lead to the same API: base URLs may bring a path
+// samePath reports whether two paths lead to the same API: base URLs may bring a path
 // of their own.
 func samePath(a, b string) bool { return strings.HasSuffix(a, b) || strings.HasSuffix(b, a) }
 
-// cutUp gives the elements of a body's large arrays, and the body without them.
+// cutUp returns the elements of a body's large arrays, and the body without them.
 func cutUp(d transcript.Dialect, body []byte) (skeleton []byte, arrays map[string][][]byte) {
 	ends := dialect.Elements(body)
 	cuts := dialect.Split(d, body)

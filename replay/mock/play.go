@@ -46,7 +46,7 @@ func (a *answer) play(r *recording) {
 	a.send(r.Status, wire, chunks, cut)
 }
 
-// ended tells whether the answer came to its end. A client that hung up behind the end
+// ended reports whether the answer came to its end. A client that hung up behind the end
 // has seen all of it.
 func ended(e *transcript.Exchange) bool {
 	switch e.Outcome {
@@ -110,7 +110,7 @@ type spoiled struct {
 	cut  bool
 }
 
-// pieces gives how it comes: as recorded, or at once if the bytes are others.
+// pieces returns how it comes: as recorded, or at once if the bytes are others.
 func (s *spoiled) pieces(chunks []transcript.Chunk) []transcript.Chunk {
 	if s.same {
 		return chunks

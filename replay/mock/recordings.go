@@ -43,14 +43,14 @@ func NewRecordings(r transcript.Reader, masks []Mask) *Recordings {
 	return &Recordings{reader: r, outliner: newOutliner(masks), byKey: map[hash][]*recording{}, near: map[hash][]*recording{}, byPath: map[string][]*recording{}}
 }
 
-// Len tells how many recordings there are.
+// Len returns how many recordings there are.
 func (t *Recordings) Len() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.all)
 }
 
-// ErrUnservable says that of an exchange too much is missing to serve it.
+// ErrUnservable means that of an exchange too much is missing to serve it.
 var ErrUnservable = errors.New("cannot be served")
 
 // Add adds a recording. Those of equal requests are served in the order in which
@@ -78,7 +78,7 @@ func (t *Recordings) Add(ctx context.Context, e *transcript.Exchange) error {
 	return nil
 }
 
-// take gives the recording whose turn it is. matched is the last one that was
+// take returns the recording whose turn it is. matched is the last one that was
 // served, if all are used up; nil if none matches.
 func (t *Recordings) take(o *outline) (next, matched *recording) {
 	t.mu.Lock()
@@ -106,7 +106,7 @@ func (t *Recordings) take(o *outline) (next, matched *recording) {
 	return like, matched
 }
 
-// nearest gives the recording that has the longest beginning of its history in
+// nearest returns the recording that has the longest beginning of its history in
 // common with a request, nil if there is none of that API.
 func (t *Recordings) nearest(o *outline) *recording {
 	t.mu.Lock()
@@ -149,7 +149,7 @@ func (t *Recordings) Rewind() {
 	}
 }
 
-// left gives the recordings that were not served, at most limit, and how many there are.
+// left returns the recordings that were not served, at most limit, and how many there are.
 func (t *Recordings) left(limit int) (refs []string, n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

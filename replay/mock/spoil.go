@@ -9,7 +9,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// firstEvents gives the first n events of a stream; of what is none, n bytes in a
+// firstEvents returns the first n events of a stream; of what is none, n bytes in a
 // hundred, so that it breaks off in any case.
 func firstEvents(stream []byte, n int) []byte {
 	end, seen := 0, 0
@@ -99,7 +99,7 @@ func unclose(v any, changed *bool) any {
 	return v
 }
 
-// duplicate gives all calls of an answer the id of the first; a single one gets that
+// duplicate returns all calls of an answer the id of the first; a single one gets that
 // of the last call in the request.
 func (a *answer) duplicate(wire []byte) []byte {
 	header := map[string][]string{}

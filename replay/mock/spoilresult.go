@@ -51,7 +51,7 @@ func (c *changedResults) forget() {
 	c.text = nil
 }
 
-// ordered gives the text that a fault orders for the last result of the request.
+// ordered returns the text that a fault orders for the last result of the request.
 func (a *answer) ordered() (text string, ok bool) {
 	for _, f := range a.faults {
 		if f.Kind == Result {
@@ -61,7 +61,7 @@ func (a *answer) ordered() (text string, ok bool) {
 	return text, ok
 }
 
-// changeResults gives the last tool result of the request the text of a fault, and those
+// changeResults returns the last tool result of the request the text of a fault, and those
 // that had one before theirs.
 func (a *answer) changeResults() {
 	text, ordered := a.ordered()

@@ -45,7 +45,7 @@ func (m *corpusMessage) bytes() Body {
 	return ""
 }
 
-// header gives what says how a body is to be read.
+// header returns what says how a body is to be read.
 func (m *corpusMessage) header() http.Header {
 	h := http.Header{}
 	for name, v := range m.Headers {

@@ -95,7 +95,7 @@ func (s *sampling) compare() *Report {
 	return out
 }
 
-// says gives a verdict in words: an edit did something, models differ.
+// says returns a verdict in words: an edit did something, models differ.
 func (s *sampling) says(r effect.Result) string {
 	if s.Arms[0].Request.Speaks() == s.Arms[1].Request.Speaks() && s.Arms[0].Request.Model() == s.Arms[1].Request.Model() {
 		return r.String()

@@ -35,7 +35,7 @@ type Played struct {
 	Done, Total int
 }
 
-// refused tells whether a request would get that status each time.
+// refused reports whether a request would get that status each time.
 func refused(status int) bool {
 	switch status {
 	case http.StatusTooManyRequests, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly:
@@ -103,7 +103,7 @@ func (s *sampling) feed(next chan<- int) {
 	}
 }
 
-// over tells whether no further take may begin.
+// over reports whether no further take may begin.
 func (s *sampling) over() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

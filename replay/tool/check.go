@@ -35,5 +35,5 @@ func Check(ctx context.Context, command, text string, limit time.Duration, env .
 	return false, fmt.Errorf("run %q: %w: %s", command, err, strings.TrimSpace(problems.String()))
 }
 
-// notRun tells whether a status is that of a shell that could not run a command.
+// notRun reports whether a status is that of a shell that could not run a command.
 func notRun(status int) bool { return status == 126 || status == 127 }

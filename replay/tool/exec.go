@@ -22,13 +22,13 @@ type Exec struct {
 	Timeout time.Duration // 0: DefaultTimeout
 }
 
-// Covers is that of a replay.Source.
+// Covers implements replay.Source.
 func (e *Exec) Covers(c *replay.Call) bool { return c.Is(e.Name) }
 
 // waitAfter is how long pipes are read on that a killed command has left to others.
 const waitAfter = time.Second
 
-// Answer is that of a replay.Source.
+// Answer implements replay.Source.
 func (e *Exec) Answer(ctx context.Context, c *replay.Call) (*replay.Result, error) {
 	limit := timeout(e.Timeout)
 	run, cancel := context.WithTimeout(ctx, limit)

@@ -21,10 +21,10 @@ type HTTP struct {
 	Timeout time.Duration // 0: DefaultTimeout
 }
 
-// Covers is that of a replay.Source.
+// Covers implements replay.Source.
 func (h *HTTP) Covers(c *replay.Call) bool { return c.Is(h.Name) }
 
-// Answer is that of a replay.Source. A server that does not answer is an error
+// Answer implements replay.Source. A server that does not answer is an error
 // result, too.
 func (h *HTTP) Answer(ctx context.Context, c *replay.Call) (*replay.Result, error) {
 	run, cancel := context.WithTimeout(ctx, timeout(h.Timeout))

@@ -81,13 +81,13 @@ func (m *MCP) called(c *replay.Call) (string, bool) {
 	return m.tool(c.Original)
 }
 
-// Covers is that of a replay.Source.
+// Covers implements replay.Source.
 func (m *MCP) Covers(c *replay.Call) bool {
 	_, ok := m.called(c)
 	return ok
 }
 
-// Answer is that of a replay.Source. Arguments that are no JSON object, and a server
+// Answer implements replay.Source. Arguments that are no JSON object, and a server
 // that refuses the call, are error results.
 func (m *MCP) Answer(ctx context.Context, c *replay.Call) (*replay.Result, error) {
 	name, ok := m.called(c)
@@ -117,7 +117,7 @@ func (m *MCP) Answer(ctx context.Context, c *replay.Call) (*replay.Result, error
 	return &replay.Result{Text: text, IsError: got.IsError, Source: transcript.FromMCP}, err
 }
 
-// textOf gives what a result says. What is no text is told as the JSON that it is.
+// textOf returns what a result says. What is no text is told as the JSON that it is.
 func textOf(r *mcp.CallToolResult) (string, error) {
 	var out bounded
 	for i, c := range r.Content {

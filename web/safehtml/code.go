@@ -133,7 +133,7 @@ func (x *lexer) begun() {
 	}
 }
 
-// looksLikeComment tells whether a text before the end of a comment is its rest: each
+// looksLikeComment reports whether a text before the end of a comment is its rest: each
 // line begins as those of comments do.
 func (x *lexer) looksLikeComment(s string) bool {
 	lines := strings.Split(s, "\n")
@@ -180,7 +180,7 @@ func (x *lexer) comment(rest string) bool {
 	return false
 }
 
-// mayBegin tells whether a comment may begin here: in some languages not within a
+// mayBegin reports whether a comment may begin here: in some languages not within a
 // word, and nowhere within an address.
 func (x *lexer) mayBegin() bool {
 	if x.at == 0 {
@@ -227,7 +227,7 @@ func (x *lexer) text(rest string) bool {
 	return false
 }
 
-// isApostrophe tells whether a quote stands behind a word that no text begins with.
+// isApostrophe reports whether a quote stands behind a word that no text begins with.
 func (x *lexer) isApostrophe() bool {
 	n := x.at
 	for n > 0 && x.at-n <= 2 && isWord(x.s[n-1]) {
@@ -299,7 +299,7 @@ func wordLen(s string) int {
 	return n
 }
 
-// wordAt gives the sign that a text begins with and the word behind it.
+// wordAt returns the sign that a text begins with and the word behind it.
 func wordAt(s string) string {
 	n := 1 + wordLen(s[1:])
 	for n < len(s) && s[n] == '-' {

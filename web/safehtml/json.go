@@ -54,7 +54,7 @@ func (m *markup) json(s string, folds bool) {
 	}
 }
 
-// startsFold tells whether an element of its own begins with that line, which
+// startsFold reports whether an element of its own begins with that line, which
 // needs no line break before it.
 func startsFold(ends map[int]int, i, depth int) bool {
 	end, ok := ends[i]
@@ -129,7 +129,7 @@ func (m *markup) jsonString(text string) {
 	m.close("span")
 }
 
-// stringAt gives the string that s begins with, "" if it begins with none that
+// stringAt returns the string that s begins with, "" if it begins with none that
 // ends.
 func stringAt(s string) string {
 	if s == "" || s[0] != '"' {

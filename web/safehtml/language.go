@@ -66,7 +66,7 @@ var languages = [...]language{
 	{names: "clj cljs edn lisp el scm clojure", line: ";", quotes: `"`, keywords: "def defn defmacro fn if let loop recur do cond when ns require nil true false defun lambda setq"},
 }
 
-// Named gives the form of code in the language that somebody calls so; Text if it is
+// Named returns the form of code in the language that somebody calls so; Text if it is
 // not known.
 func Named(name string) Form {
 	name = strings.ToLower(name)
@@ -81,7 +81,7 @@ func Named(name string) Form {
 	return Text
 }
 
-// OfFile gives the form of what is in a file of that name; Text if it is not known.
+// OfFile returns the form of what is in a file of that name; Text if it is not known.
 func OfFile(name string) Form {
 	base := strings.ToLower(path.Base(strings.ReplaceAll(strings.TrimRight(name, "/\\"), `\`, "/")))
 	switch ext := path.Ext(base); {
@@ -99,7 +99,7 @@ func OfFile(name string) Form {
 	return Text
 }
 
-// OfBeginning gives the form of a text whose first line says what it is; Text if
+// OfBeginning returns the form of a text whose first line says what it is; Text if
 // it does not.
 func OfBeginning(s string) Form {
 	first, _, _ := strings.Cut(s[:min(len(s), 400)], "\n")
@@ -117,7 +117,7 @@ func OfBeginning(s string) Form {
 	return Text
 }
 
-// interpreted gives the form of a script by its interpreter.
+// interpreted returns the form of a script by its interpreter.
 func interpreted(line string) Form {
 	words := strings.Fields(line)
 	for _, word := range words {

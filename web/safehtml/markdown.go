@@ -43,7 +43,7 @@ const (
 	mostCells  = 20_000 // of tables: a row has as many as the head, whatever is in it
 )
 
-// isLaborious tells whether a parser would take long over a text, which nobody
+// isLaborious reports whether a parser would take long over a text, which nobody
 // writes for a reader, or would make much more of it: its time grows by the square
 // of these.
 func isLaborious(s string) bool {

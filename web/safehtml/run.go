@@ -74,7 +74,7 @@ func spell(bytes string, r rune) string {
 	return fmt.Sprintf("⟦U+%04X⟧", r)
 }
 
-// hidden tells whether the character r of n bytes at s[i] cannot be seen.
+// hidden reports whether the character r of n bytes at s[i] cannot be seen.
 // Joiners between letters of scripts that need them, and between emoji, are
 // left alone.
 func hidden(s string, i int, r rune, n int) bool {
@@ -96,7 +96,7 @@ func hidden(s string, i int, r rune, n int) bool {
 	return unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp) || unicode.Is(unicode.Variation_Selector, r) || blank(r)
 }
 
-// blank tells whether r is a letter by its category and yet draws nothing.
+// blank reports whether r is a letter by its category and yet draws nothing.
 func blank(r rune) bool {
 	switch r {
 	case 0x034f, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x2800, 0x3164, 0xffa0:

@@ -152,7 +152,7 @@ func named(n int) int {
 	return nearest(n/36*51, n/6%6*51, n%6*51)
 }
 
-// nearest gives the named colour whose parts of red, green and blue are alike.
+// nearest returns the named colour whose parts of red, green and blue are alike.
 func nearest(r, g, b int) int {
 	most := max(r, g, b)
 	if most < 48 {

@@ -247,7 +247,7 @@ func bound(text string, usual int64) (int64, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || n < 0 {
-		return 0, fmt.Errorf("%q is no number of tokens or bytes", text)
+		return 0, fmt.Errorf("%q is not a number of tokens or bytes", text)
 	}
 	return n, nil
 }

@@ -116,16 +116,16 @@ func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "inspect",
 		Short: "Read, check and replay what the recorder stored",
-		Long: `inspect reads the database that the recorder writes, also while it writes.
+		Long: `inspect reads the database that the recorder writes, even while it is being written.
 
 References: r12 is a run by its number, last the latest, last~2 the one two
 before it; r12.3 its third step, r12/a2.3 that of its second agent. x12 is an
 exchange, x:last the latest; t4 what a replay sent. A unique part of an id works
 too.
 
-Exit status, of all commands: 0 fine, also where a list or a search finds nothing;
+Exit status, of all commands: 0 fine, also when a list or a search finds nothing;
 1 findings, differences or damage, or the work could not be done; 2 wrong usage;
-3 what a reference or a file name means is not there.`,
+3 no such reference or file.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usageError{usage.Command(c, args[0])}
@@ -146,8 +146,8 @@ Exit status, of all commands: 0 fine, also where a list or a search finds nothin
 	root.SetHelpCommand(usage.Help(func(err error) error { return usageError{err} }))
 	root.PersistentFlags().StringVar(&a.db, "db", "", "database file (default $RETAKE_DB, else $XDG_DATA_HOME/retake/retake.db)")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document")
-	root.PersistentFlags().StringVar(&a.pricesFile, "prices", "", "your own prices (default $RETAKE_PRICES, else $XDG_CONFIG_HOME/retake/prices.json)")
-	root.PersistentFlags().BoolVar(&a.noPager, "no-pager", false, "print long output at once (default: $PAGER, else less, on a terminal)")
+	root.PersistentFlags().StringVar(&a.pricesFile, "prices", "", "file with your own prices (default $RETAKE_PRICES, else $XDG_CONFIG_HOME/retake/prices.json)")
+	root.PersistentFlags().BoolVar(&a.noPager, "no-pager", false, "do not page long output (default: $PAGER, else less, on a terminal)")
 	root.AddCommand(newCalls(a), newDiff(a), newCompare(a), newTiming(a), newContext(a), newCache(a), newTail(a))
 	root.AddCommand(newLs(a), newShow(a), newTree(a), newName(a), newTag(a), newUntag(a), newNote(a), newPin(a), newUnpin(a), newLink(a), newUnlink(a), newSearch(a), newExport(a), newUnredact(a), newImport(a), newReplay(a), newMinimise(a), newTakes(a), newVerify(a), newWeb(a))
 	a.complete(root)

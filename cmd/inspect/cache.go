@@ -13,15 +13,15 @@ import (
 func newCache(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "cache [RUN]",
-		Short: "Tell where a prompt-cache prefix broke, and what that cost",
-		Long: `cache tells for each step of a run how much of its prompt the provider had in its
-cache. Where the prompt before is not the beginning of this one any more, it names
-the first thing that differs, in the order in which prompts are put together:
-model, tools, system prompt, history. Where the request only goes on and the cache
-was lost all the same, it says how long ago the one before was.
+		Short: "Show where a prompt-cache prefix broke, and what that cost",
+		Long: `cache shows for each step of a run how much of its prompt came from the provider's
+cache. Where the previous prompt is no longer a prefix of this one, it names the
+first difference, in the order in which prompts are put together: model, tools,
+system prompt, history. Where the request only appends and the cache was lost all
+the same, it says how long ago the previous request was.
 
-Paid again is what the prompt before held and was not read from the cache, in
-tokens as the provider reports them, and what they cost more than from the cache.
+"Paid again" is the part of the previous prompt that was not read from the cache:
+in tokens as the provider reports them, and what they cost beyond the cached price.
 
 Exit status: 0 nothing broke, 1 something did, 2 wrong usage, 3 not found.`,
 		Example: `  inspect cache

@@ -27,20 +27,19 @@ func newCalls(a *app) *cobra.Command {
 	var o callsOptions
 	c := &cobra.Command{
 		Use:   "calls [REF]",
-		Short: "List the tool calls of a run with what came of them",
-		Long: `calls is the table where debugging starts: every tool call of a run, its branches
-and sub-agents included, or of the history of one exchange, with its arguments
-and its result. Latency is the time from the end of the answer that made the call
-to the request that brought the result.
+		Short: "List the tool calls of a run with their results",
+		Long: `calls is the table where debugging starts: every tool call of a run, including its
+branches and sub-agents, or of the history of one exchange, with its arguments and
+its result. Latency is the time from the end of the answer that made the call to
+the request that returned the result.
 
 State: ok, error (the result says so), unanswered, orphan (a result without a
-call), duplicate (a second result for a call), provider (run by the provider);
-sent (a request holds it, no recorded answer made it), partial (the answer that
-made it came without its end). With --id and no reference all runs are looked
-through.
+call), duplicate (a second result for a call), provider (run by the provider),
+sent (a request contains it, but no recorded answer made it), partial (the answer
+that made it broke off). With --id and no reference all runs are searched.
 
 A step's calls are those of its last attempt: ls, tree, show, stats and calls
-count the same. Replays do not count; "inspect calls x12" has those of one.
+count the same. Replays do not count; "inspect calls x12" lists those of one.
 
 Exit status: 0 fine, 2 wrong usage, 3 not found.`,
 		Example: `  inspect calls                      the latest run
@@ -53,11 +52,11 @@ Exit status: 0 fine, 2 wrong usage, 3 not found.`,
 		RunE: func(c *cobra.Command, args []string) error { return a.calls(c.Context(), &o, args) },
 	}
 	f := c.Flags()
-	f.StringVar(&o.sort, "sort", "step", "by "+strings.Join(view.CallOrders, ", "))
-	f.StringVar(&o.Tool, "tool", "", "only tools whose name holds this")
-	f.StringVar(&o.ID, "id", "", "only calls whose id holds this")
-	f.BoolVar(&o.Errors, "errors", false, "only what failed, has no result, or is a result without a call")
-	f.BoolVar(&o.csv, "csv", false, "print comma-separated values, texts whole")
+	f.StringVar(&o.sort, "sort", "step", "order: "+strings.Join(view.CallOrders, ", "))
+	f.StringVar(&o.Tool, "tool", "", "only tools whose name contains this")
+	f.StringVar(&o.ID, "id", "", "only calls whose id contains this")
+	f.BoolVar(&o.Errors, "errors", false, "only failed calls, calls without a result, and results without a call")
+	f.BoolVar(&o.csv, "csv", false, "print comma-separated values with full texts")
 	return c
 }
 

@@ -19,10 +19,10 @@ func newCompare(a *app) *cobra.Command {
 	var o view.DiffOptions
 	c := &cobra.Command{
 		Use:   "compare RUN RUN…",
-		Short: "Hold many runs beside each other",
-		Long: `compare holds runs beside each other: model, steps, calls by tool, errors, tokens,
-cost, time, how each ended, and where each left the path of the first one. Steps,
-exchanges and takes stand for what the model saw there and answered.
+		Short: "Compare many runs side by side",
+		Long: `compare shows runs side by side: model, steps, calls by tool, errors, tokens, cost,
+time, how each ended, and where each left the path of the first one. A step, an
+exchange or a take stands for what the model saw there and answered.
 
 Exit status: 0 all took the path of the first one, 1 some left it, 2 wrong usage,
 3 not found.`,
@@ -32,7 +32,7 @@ Exit status: 0 all took the path of the first one, 1 some left it, 2 wrong usage
 		Args: arguments(cobra.MinimumNArgs(2)),
 		RunE: func(c *cobra.Command, args []string) error { return a.compare(c.Context(), o, args) },
 	}
-	c.Flags().BoolVar(&o.Exact, "exact", false, "timestamps and minted ids in results and system prompts count")
+	c.Flags().BoolVar(&o.Exact, "exact", false, "also compare timestamps and generated ids in results and system prompts")
 	return c
 }
 

@@ -15,13 +15,13 @@ import (
 func newContext(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "context [RUN]",
-		Short: "Tell what fills the context window, step by step",
-		Long: `context tells what each request of a run holds: system prompt, tools, what the user
-and the model said, calls, and results by tool.
+		Short: "Show what fills the context window, step by step",
+		Long: `context shows what each request of a run contains: system prompt, tools, what the
+user and the model said, calls, and results by tool.
 
-The tokens of a step are those that the provider counted; with ~ before them it
-reported none, and four bytes count as one. What a part takes of them is always an
-estimate, by its bytes: in a pipe there are bytes alone.
+The tokens of a step are those that the provider counted. A ~ means that it
+reported none, and four bytes count as one token. The share of a part is always an
+estimate by its bytes: in a pipe only bytes are printed.
 
 Exit status: 0 fine, 2 wrong usage, 3 not found.`,
 		Example: `  inspect context

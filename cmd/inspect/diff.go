@@ -24,20 +24,20 @@ func newDiff(a *app) *cobra.Command {
 	var o diffOptions
 	c := &cobra.Command{
 		Use:   "diff A B",
-		Short: "Tell what two runs, steps or exchanges have otherwise",
-		Long: `diff holds two conversations against each other, also of other models and APIs. A
-run stands for all that it did, r12/a2 for one of its agents; a step, an exchange
-or a take for what the model saw there, from the first message on, and answered.
-That of the last exchange of a branch is the whole branch.
+		Short: "Show how two runs, steps or exchanges differ",
+		Long: `diff compares two conversations, also across models and APIs. A run stands for all
+that it did, r12/a2 for one of its agents; a step, an exchange or a take for what
+the model saw there, from the first message on, and what it answered. The last
+exchange of a branch stands for the whole branch.
 
-What is said and done is aligned by tool, arguments and text, not by position, so
-that a step more leaves the others beside each other. Texts are compared word by
-word, arguments and JSON results value by value, numbers by all their digits.
-What means nothing (call ids, the order of members, timestamps in results, where a
-conversation is only written otherwise) is left out and said below.
+Messages and calls are aligned by tool, arguments and text, not by position, so
+that an extra step leaves the others aligned. Texts are compared word by word,
+arguments and JSON results value by value, numbers by all their digits.
+Differences without meaning (call ids, the order of members, timestamps in results,
+another notation of the same conversation) are left out and listed below.
 
-With --requests, diff tells what the request of one step has otherwise than the
-exchange before it: what its client added, dropped or rewrote.
+With --requests, diff shows how the request of one step differs from the exchange
+before it: what its client added, dropped or rewrote.
 
 Exit status: 0 nothing differs, 1 something does, 2 wrong usage, 3 not found.`,
 		Example: `  inspect diff r12 r14
@@ -49,10 +49,10 @@ Exit status: 0 nothing differs, 1 something does, 2 wrong usage, 3 not found.`,
 		RunE: func(c *cobra.Command, args []string) error { return a.diff(c.Context(), &o, args) },
 	}
 	f := c.Flags()
-	f.BoolVar(&o.requests, "requests", false, "compare the request of one step with the exchange before it")
-	f.BoolVar(&o.Exact, "exact", false, "timestamps and minted ids in results and system prompts count")
-	f.BoolVar(&o.Reasoning, "reasoning", false, "what the models thought counts")
-	f.BoolVar(&o.full, "full", false, "print everything, also what is the same")
+	f.BoolVar(&o.requests, "requests", false, "compare the request of a step with the exchange before it")
+	f.BoolVar(&o.Exact, "exact", false, "also compare timestamps and generated ids in results and system prompts")
+	f.BoolVar(&o.Reasoning, "reasoning", false, "also compare reasoning")
+	f.BoolVar(&o.full, "full", false, "also print what is the same")
 	return c
 }
 

@@ -31,10 +31,10 @@ type check struct {
 func newDoctor(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Look at the database, its spool and this program, and say what is wrong",
-		Long: `doctor looks at the database file and its permissions, its schema and whether
-it is damaged, the room on its disk, and the spool beside it: whether a recorder
-runs, and whether one that was killed has left exchanges behind. It changes
+		Short: "Check the database, its spool and this program for problems",
+		Long: `doctor checks the database file and its permissions, its schema and whether it is
+damaged, the free space on its disk, and the spool beside it: whether a recorder
+is running, and whether one that was killed left exchanges behind. It changes
 nothing. Exit status 1 if there is a problem.`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {

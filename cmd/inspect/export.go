@@ -51,8 +51,8 @@ func newExport(a *app) *cobra.Command {
 	var o exportOptions
 	c := &cobra.Command{
 		Use:   "export [REF…]",
-		Short: "Write runs and exchanges in another form",
-		Long: `export writes what is recorded to standard output or a file.
+		Short: "Export runs and exchanges in another format",
+		Long: `export writes recorded runs and exchanges to standard output or a file.
 
 Formats:
 ` + formatHelp() + `
@@ -75,18 +75,18 @@ Programs read the key from the environment; it is in no export.`,
 	f := c.Flags()
 	f.StringVar(&o.format, "format", "jsonl", "one of the formats above")
 	f.StringVarP(&o.file, "output", "o", "", "write to this file instead of standard output")
-	f.StringVar(&o.filter, "filter", "", `only what passes, such as "model:opus is:error after:7d"`)
-	f.BoolVar(&o.redact, "redact", false, "replace keys, tokens, private keys, passwords and e-mail addresses by placeholders")
-	f.StringVar(&o.rules, "redact-rules", "", "the same with rules of your own: a file with lines of NAME REGEXP, and keep REGEXP")
-	f.StringVar(&o.vault, "vault", "", "the same, keeping in this file what placeholders stand for, for \"inspect unredact\"")
-	f.Int64Var(&o.maxTokens, "max-tokens", 0, "leave out the oldest rounds of longer conversations, then cut results")
-	f.IntVar(&o.maxResult, "max-result", 0, "cut tool results longer than so many bytes (few-shot: 4000 unless told; 0 for never)")
-	f.BoolVar(&o.chunks, "chunks", false, "with jsonl: the arrival time of each piece of the answers")
+	f.StringVar(&o.filter, "filter", "", `only what matches, such as "model:opus is:error after:7d"`)
+	f.BoolVar(&o.redact, "redact", false, "replace keys, tokens, private keys, passwords and e-mail addresses with placeholders")
+	f.StringVar(&o.rules, "redact-rules", "", "like --redact, with your own rules: a file with lines NAME REGEXP and keep REGEXP")
+	f.StringVar(&o.vault, "vault", "", "like --redact; save what the placeholders stand for in this file, for \"inspect unredact\"")
+	f.Int64Var(&o.maxTokens, "max-tokens", 0, "shorten longer conversations: drop the oldest rounds, then cut results")
+	f.IntVar(&o.maxResult, "max-result", 0, "cut tool results longer than this many bytes (default: 4000 for few-shot; 0: never)")
+	f.BoolVar(&o.chunks, "chunks", false, "with jsonl: include the arrival time of each chunk of the answers")
 	f.StringVar(&o.as, "as", "json", "with few-shot: json, python or markdown")
-	f.StringVar(&o.api, "api", "", "with few-shot: the form of chat or messages (default: that of the exchange, else chat)")
+	f.StringVar(&o.api, "api", "", "with few-shot: write for chat or messages (default: as recorded, else chat)")
 	f.StringVar(&o.steps, "steps", "", "with few-shot: only these answers, such as 1-3,5")
 	f.BoolVar(&o.system, "system", false, "with few-shot: keep system prompts")
-	f.BoolVar(&o.words, "words", false, "with few-shot: tell tool calls in words, for use without tools")
+	f.BoolVar(&o.words, "words", false, "with few-shot: describe tool calls in words, for use without tools")
 	c.PreRun = func(c *cobra.Command, _ []string) {
 		if o.format == "few-shot" && !c.Flags().Changed("max-result") {
 			o.maxResult = files.UsualResult

@@ -80,9 +80,9 @@ func newUnredact(a *app) *cobra.Command {
 	var vault, file string
 	c := &cobra.Command{
 		Use:   "unredact FILE",
-		Short: "Put back the secrets that an export with --vault replaced",
-		Long: `unredact writes a file with each placeholder replaced by what it stands for,
-which the vault of the export holds. - is standard input.`,
+		Short: "Restore the secrets that an export with --vault replaced",
+		Long: `unredact writes a file with each placeholder replaced by the secret that it stands
+for, which the vault of the export has. - is standard input.`,
 		Example: `  inspect export r12 --format html --vault secrets.json -o r12.html
   inspect unredact r12.html --vault secrets.json -o r12.whole.html`,
 		Args: arguments(cobra.ExactArgs(1)),

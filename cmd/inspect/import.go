@@ -25,8 +25,8 @@ func newImport(a *app) *cobra.Command {
 	names := append([]string{files.Auto}, files.Formats()...)
 	c := &cobra.Command{
 		Use:   "import FILE…",
-		Short: "Take in archives, and transcripts of other programs",
-		Long: `import stores what is in files as if it had been recorded: its runs, agents and
+		Short: "Import archives, and transcripts of other programs",
+		Long: `import stores the content of files as if it had been recorded: runs, agents and
 calls are found in the same way. Importing a file again adds nothing.
 
 Formats: ` + strings.Join(names[1:], ", ") + `;
@@ -53,7 +53,7 @@ status is 1 then.`,
 			return a.importFiles(c.Context(), format, args)
 		},
 	}
-	c.Flags().StringVar(&format, "format", "auto", "what the files are: one of the formats above")
+	c.Flags().StringVar(&format, "format", "auto", "format of the files: one of the formats above")
 	return c
 }
 

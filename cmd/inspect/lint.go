@@ -30,13 +30,13 @@ func newLint(a *app) *cobra.Command {
 	var o lintOptions
 	c := &cobra.Command{
 		Use:   "lint [REF]",
-		Short: "Judge a run or a request by its protocol",
-		Long: `lint tells what is wrong or odd in a run, an exchange or a request in a file:
-where it is and what to do. It goes by the request and the answer alone, never by
-the status, so it also finds what one provider takes and another refuses.
+		Short: "Check a run or a request against its API's rules",
+		Long: `lint reports what is wrong or odd in a run, an exchange or a request in a file:
+where it is and what to do about it. It judges by the request and the answer alone,
+never by the status, so it also finds what one provider accepts and another refuses.
 
 An error is what a provider refuses, now or when it is sent back, or a call that
-was cut off; a warning is what harms or costs. Of a run each step is judged by
+was cut off; a warning is what harms or costs. In a run each step is judged by
 what is new in it.
 
 Exit status: 0 nothing or only information, 1 errors or warnings, 2 wrong usage,
@@ -50,10 +50,10 @@ Exit status: 0 nothing or only information, 1 errors or warnings, 2 wrong usage,
 		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error { return a.lint(c.Context(), o, args) },
 	}
-	c.Flags().BoolVar(&o.list, "list", false, "explain all codes, each with an example")
-	c.Flags().StringSliceVar(&o.ignore, "ignore", nil, "leave findings with this code out")
-	c.Flags().StringVar(&o.file, "file", "", "judge the request body in a file; - is standard input")
-	c.Flags().StringVar(&o.dialect, "dialect", "", "of the file: chat, responses or messages (default: as it looks)")
+	c.Flags().BoolVar(&o.list, "list", false, "explain all codes, with an example each")
+	c.Flags().StringSliceVar(&o.ignore, "ignore", nil, "ignore findings with this code")
+	c.Flags().StringVar(&o.file, "file", "", "check the request body in a file; - is standard input")
+	c.Flags().StringVar(&o.dialect, "dialect", "", "API of the file: chat, responses or messages (default: detected)")
 	return c
 }
 

@@ -27,20 +27,17 @@ func newLs(a *app) *cobra.Command {
 	var o lsOptions
 	c := &cobra.Command{
 		Use:   "ls [WORD…]",
-		Short: "List runs, the newest last; with --exchanges the calls to models",
-		Long: `Words narrow the list, the same as in the viewer's filter bar: model:opus
-dialect:chat outcome:http_error tool:bash tag:good since:2h is:pinned. Each may be
-given as a flag, too.
+		Short: "List runs, the newest last; with --exchanges the model calls",
+		Long: `Filters narrow the list, as in the viewer's filter bar: model:opus dialect:chat
+outcome:http_error tool:bash tag:good since:2h is:pinned. There is a flag for each.
 
-ls lists runs: what one task did, put together from the traffic. Counted are its
-steps (calls to the model, retries not counted), its tool calls (of each step's
-last attempt), and what went wrong: tool results that are errors and steps that
-failed. Replays do not count.
+ls lists runs: what one task did, put together from the traffic. It counts steps
+(model calls without retries), tool calls (of each step's last attempt), and
+failures: tool results that are errors and steps that failed. Replays do not count.
 
-Marks: * pinned, ~ still going on, ? calls are open and nobody went on,
-! its last step failed, … its last answer came without its end, - no step, only
-side calls such as model lists, ✗ the database is damaged there: only what the run
-is called can be read.`,
+Marks: * pinned, ~ still running, ? open calls and nothing after them, ! the last
+step failed, … the last answer broke off, - no step, only side calls such as model
+lists, ✗ the database is damaged there: only the run's name can be read.`,
 		Example: `  inspect ls
   inspect ls model:opus since:2h
   inspect ls --tag good --json | jq '.[].name'
@@ -50,15 +47,15 @@ is called can be read.`,
 	}
 	f := c.Flags()
 	f.BoolVarP(&o.exchanges, "exchanges", "x", false, "list exchanges instead of runs")
-	f.IntVar(&o.limit, "limit", 50, "how many at most, 0 for all")
-	f.StringVar(&o.model, "model", "", "only models whose name holds this")
-	f.StringVar(&o.dialect, "dialect", "", "only this dialect: "+strings.Join(dialects, ", "))
-	f.StringVar(&o.outcome, "outcome", "", "only where an exchange ended so:\n"+strings.Join(outcomes, ", "))
-	f.StringVar(&o.tool, "tool", "", "only runs that called a tool whose name holds this")
+	f.IntVar(&o.limit, "limit", 50, "at most this many, 0 for all")
+	f.StringVar(&o.model, "model", "", "only models whose name contains this")
+	f.StringVar(&o.dialect, "dialect", "", "only this API: "+strings.Join(dialects, ", "))
+	f.StringVar(&o.outcome, "outcome", "", "only where an exchange ended this way:\n"+strings.Join(outcomes, ", "))
+	f.StringVar(&o.tool, "tool", "", "only runs that called a tool whose name contains this")
 	f.StringVar(&o.tag, "tag", "", "only runs with this tag")
-	f.StringVar(&o.since, "since", "", "only what happened since: 2h, 7d, 2026-03-01")
+	f.StringVar(&o.since, "since", "", "only since then: 2h, 7d, 2026-03-01")
 	f.BoolVar(&o.pinned, "pinned", false, "only pinned runs")
-	f.BoolVarP(&o.follow, "follow", "f", false, "go on, with each run that is new or has changed")
+	f.BoolVarP(&o.follow, "follow", "f", false, "keep running, and print each run that is new or has changed")
 	return c
 }
 

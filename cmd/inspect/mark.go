@@ -24,7 +24,7 @@ func newName(a *app) *cobra.Command {
 	var remove bool
 	c := &cobra.Command{
 		Use:   "name REF NAME…",
-		Short: "Give a run a name; --remove goes back to the one it had by itself",
+		Short: "Name a run; --remove restores its own name",
 		Example: `  inspect name r12 the parser bug, first try
   inspect name last --remove`,
 		Args: arguments(cobra.MinimumNArgs(1)),
@@ -36,7 +36,7 @@ func newName(a *app) *cobra.Command {
 			return a.mark(c.Context(), args[:1], func(m *transcript.Marks) { m.Name = text })
 		},
 	}
-	c.Flags().BoolVar(&remove, "remove", false, "take the name away")
+	c.Flags().BoolVar(&remove, "remove", false, "remove the name")
 	return c
 }
 
@@ -44,7 +44,7 @@ func newNote(a *app) *cobra.Command {
 	var remove, add bool
 	c := &cobra.Command{
 		Use:     "note REF TEXT…",
-		Short:   "Write a note on a run; --add puts it behind the one that is there",
+		Short:   "Write a note on a run; --add appends to the one it has",
 		Example: "  inspect note r12 'gives up too early, see step 4'\n  inspect note r12 --add 'fixed in r15'\n  inspect note r12 --remove",
 		Args:    arguments(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -60,8 +60,8 @@ func newNote(a *app) *cobra.Command {
 			})
 		},
 	}
-	c.Flags().BoolVar(&remove, "remove", false, "take the note away")
-	c.Flags().BoolVar(&add, "add", false, "keep the note that is there")
+	c.Flags().BoolVar(&remove, "remove", false, "remove the note")
+	c.Flags().BoolVar(&add, "add", false, "append to the existing note")
 	return c
 }
 
@@ -83,18 +83,18 @@ func newTag(a *app) *cobra.Command {
 	var remove bool
 	c := &cobra.Command{
 		Use:     "tag REF TAG…",
-		Short:   "Tag a run; --remove takes tags away",
+		Short:   "Tag a run; --remove removes tags",
 		Example: "  inspect tag r12 good regression\n  inspect tag r12 --remove good\n  inspect ls --tag regression",
 		Args:    arguments(cobra.MinimumNArgs(2)),
 		RunE:    func(c *cobra.Command, args []string) error { return a.tag(c.Context(), args[0], args[1:], remove) },
 	}
-	c.Flags().BoolVar(&remove, "remove", false, "take these tags away")
+	c.Flags().BoolVar(&remove, "remove", false, "remove these tags")
 	return c
 }
 
 func newUntag(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "untag REF TAG…", Short: "Take tags away from a run",
+		Use: "untag REF TAG…", Short: "Remove tags from a run",
 		Example: "  inspect untag r12 good",
 		Args:    arguments(cobra.MinimumNArgs(2)),
 		RunE:    func(c *cobra.Command, args []string) error { return a.tag(c.Context(), args[0], args[1:], true) },
@@ -203,11 +203,10 @@ func newLink(a *app) *cobra.Command {
 	var remove bool
 	c := &cobra.Command{
 		Use:   "link REF (REF | RUN)",
-		Short: "Say what an exchange continues, or which run it belongs to",
-		Long: `link says that the first exchange or step continues the second one, or, if that
-is a run, begins an agent of its own there. What continues it goes along. This
-outranks what was inferred, at once and for ever: reindex keeps to it. --remove
-takes a word of yours back.`,
+		Short: "Set what an exchange continues, or which run it belongs to",
+		Long: `link makes the first exchange or step continue the second one or, if that is a run,
+start an agent of its own there. Exchanges that continue it move along. This
+overrides what was inferred, for good: reindex keeps it. --remove undoes it.`,
 		Example: "  inspect link x40 x31\n  inspect link x40 r3\n  inspect link --remove x40",
 		Args:    arguments(cobra.RangeArgs(1, 2)),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -220,7 +219,7 @@ takes a word of yours back.`,
 			return a.link(c.Context(), args[0], args[1], transcript.LinkTo)
 		},
 	}
-	c.Flags().BoolVar(&remove, "remove", false, "go back to what is inferred")
+	c.Flags().BoolVar(&remove, "remove", false, "return to what is inferred")
 	return c
 }
 
@@ -228,10 +227,10 @@ func newUnlink(a *app) *cobra.Command {
 	var remove bool
 	c := &cobra.Command{
 		Use:   "unlink REF",
-		Short: "Say that an exchange continues nothing: a run of its own begins with it",
-		Long: `unlink says that nothing goes before an exchange or step: a run of its own begins
-with it, and what continues it goes along. This outranks what was inferred, at
-once and for ever. --remove takes a word of yours back.`,
+		Short: "Make an exchange the start of a run of its own",
+		Long: `unlink makes an exchange or step the start of a run of its own. Exchanges that
+continue it move along. This overrides what was inferred, for good. --remove undoes
+it.`,
 		Example: "  inspect unlink x40\n  inspect unlink r3.2\n  inspect unlink --remove x40",
 		Args:    arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -241,7 +240,7 @@ once and for ever. --remove takes a word of yours back.`,
 			return a.link(c.Context(), args[0], "", transcript.Unlink)
 		},
 	}
-	c.Flags().BoolVar(&remove, "remove", false, "go back to what is inferred")
+	c.Flags().BoolVar(&remove, "remove", false, "return to what is inferred")
 	return c
 }
 

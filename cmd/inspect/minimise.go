@@ -41,29 +41,29 @@ func newMinimise(a *app) *cobra.Command {
 		Long: `minimise finds what in a request makes the model answer as it does. It leaves out
 parts and asks again, by delta debugging: items of the conversation (a call and its
 results are one), then lines of the long texts that are left, then tools. What is
-left in the end is decisive: without any single part of it the model does not do it
-any more.
+left in the end is decisive: without any single part of it the model no longer does
+it.
 
-REF is a step (r12.3) or an exchange (x34). What is looked for is what the recorded
-answer does (the tools that it calls, with their arguments), or what you name:
---expect-tool, --expect-text, --check. It is looked for in the answer to this one
-request; no tool is run. A check is given the answer on its standard input:
-{"text", "output": [item], "finish_reason", "model", "usage"}, items as in show
---json, and ends with status 0 if it shows it.
+REF is a step (r12.3) or an exchange (x34). It looks for what the recorded answer
+does (the tools that it calls, with their arguments), or for what you name:
+--expect-tool, --expect-text, --check. It looks in the answer to this one request;
+no tool runs. A check gets the answer on its standard input: {"text", "output":
+[item], "finish_reason", "model", "usage"}, items as in show --json, and exits with
+status 0 if the answer shows it.
 
 Each candidate is asked up to --samples times, until it is known whether --at-least
-so many answers show it. The whole request is asked first; what it does not show
+that many answers show it. The whole request is asked first; what it does not show
 cannot be minimised. A candidate that lint says a provider would refuse is never
-sent: a batch of calls stays whole in its way, thoughts go with what they led to,
-and what the API wants (a first message of a user, in messages) stays and is told
-as required. The smallest request is asked again in the end.
+sent: a batch of calls stays complete, reasoning goes with what it led to, and what
+the API requires (with messages, a first message of a user) stays and is marked as
+required. The smallest request is asked once more in the end.
 
-What is suspicious is tried first: what says what is looked for or what the answer
-says, failed results, findings of lint, the last items.
+Suspicious parts are tried first: those that contain what is looked for or what the
+answer says, failed results, findings of lint, the last items.
 
-It ends at --max-requests or --max-cost; on Ctrl-C too it keeps the smallest request
-so far. What it is likely to use is told before; on a terminal you are asked.
-Elsewhere, if it costs money, it wants --yes or --max-cost. Every request is
+It ends at --max-requests or --max-cost; on Ctrl-C it also keeps the smallest
+request so far. An estimate is printed first; on a terminal you are asked. Without a
+terminal, a search that costs money needs --yes or --max-cost. Every request is
 recorded as a take; inspect show tN shows the smallest one.
 
 --json prints {exchange, looked_at, verdict, samples, at_least, take, group, decisive:
@@ -74,8 +74,8 @@ tools, shows, yes, asked, refused, takes}], illegal, requests, usage, cost_usd,
 cost_is_lower_bound, bytes, bytes_whole, edits, request}.
 
 Exit status: 0 the smallest request was found, and showed it again; 1 it was not (it
-did not show at all, did not show again, or the search was ended before); 2 wrong
-usage; 3 not found.`,
+did not show at all, did not show again, or the search ended early); 2 wrong usage;
+3 not found.`,
 		Example: `  inspect minimise r12.3 --expect-tool delete_branch
   inspect minimise x34 --expect-text '(?i)sorry' --samples 5 --at-least 4
   inspect minimise x34 --check 'jq -e ".output[] | select(.name==\"bash\")"' --max-cost 2
@@ -89,16 +89,16 @@ usage; 3 not found.`,
 	}
 	flags := c.Flags()
 	f.sample.addExpected(flags)
-	flags.StringVar(&f.sample.check, "check", "", "CMD: look whether this command ends with status 0, given the answer as JSON on its standard input ($RETAKE_TAKE names the take)")
-	flags.IntVar(&f.samples, "samples", samplesEach, "ask each candidate up to so many times")
-	flags.IntVar(&f.atLeast, "at-least", 0, "so many of the answers have to show it (default: more than half)")
+	flags.StringVar(&f.sample.check, "check", "", "CMD: expect this command to exit with status 0, given the answer as JSON on its standard input ($RETAKE_TAKE names the take)")
+	flags.IntVar(&f.samples, "samples", samplesEach, "ask each candidate up to this many times")
+	flags.IntVar(&f.atLeast, "at-least", 0, "how many of the answers have to show it (default: more than half)")
 	flags.StringSliceVar(&f.parts, "parts", []string{"items", "lines", "tools"}, "what may be left out")
-	flags.IntVar(&f.requests, "max-requests", mostRequests, "send at most so many requests")
-	flags.StringVar(&f.limits.cost, "max-cost", "", "send no further request once so many USD were spent")
+	flags.IntVar(&f.requests, "max-requests", mostRequests, "send at most this many requests")
+	flags.StringVar(&f.limits.cost, "max-cost", "", "stop sending once this many USD were spent")
 	flags.IntVar(&f.sample.parallel, "parallel", takesAtOnce, "requests at once")
-	flags.StringVar(&f.reason, "reason", "", "why, in your words: kept with the take of the smallest request")
+	flags.StringVar(&f.reason, "reason", "", "the reason, in your words; stored with the take of the smallest request")
 	flags.StringVar(&f.keyEnv, "key-env", "", "environment variable that holds the key")
-	flags.StringVar(&f.upstream, "upstream", "", "send to this server (scheme and host), or well-known provider by its name, instead of the recorded one")
+	flags.StringVar(&f.upstream, "upstream", "", "send to this server (scheme and host) or well-known provider (by name) instead of the recorded one")
 	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	flags.StringVarP(&f.output, "output", "o", "", "write the body of the smallest request to this file")
 	return c

@@ -30,32 +30,32 @@ func newPrune(a *app) *cobra.Command {
 	var o pruneOptions
 	c := &cobra.Command{
 		Use:   "prune (--older-than AGE | --max-size SIZE | --keep-runs N | REF…)",
-		Short: "Remove exchanges for good and give their space back",
-		Long: `prune removes exchanges with all that they alone hold: bodies, calls and their
-results, replays, runs and agents that have no exchange left, what the search
-index knows of them. Everything else stays whole; an exchange that continues a
+		Short: "Remove exchanges for good and free their space",
+		Long: `prune removes exchanges with everything that only they have: bodies, calls and
+their results, replays, runs and agents that have no exchange left, and their part
+of the search index. Everything else stays whole; an exchange that continues a
 removed one says so.
 
-It works in short steps while a recorder records and others read, and can be
-broken off at any time: the same command goes on with what is left to do.
+It works in short steps while a recorder records and others read. It can be
+interrupted at any time: the same command continues with what is left to do.
 
 --older-than takes an age such as 30d, 12h or 2w, or a day or time
-(2026-03-31, 2026-03-31T12:00:00Z), and goes by when an exchange began; by when
-it ended, where only that is known. Imported ones of which neither is known stay:
-remove them by REF.
---max-size removes the oldest ones until the database is no larger than that.
---keep-runs keeps that many of the newest runs. Of a run that is named all
-exchanges go. Pinned runs (inspect pin) always stay.`,
+(2026-03-31, 2026-03-31T12:00:00Z), and goes by when an exchange began, or by when
+it ended if only that is known. Imported exchanges without either stay: remove them
+by REF.
+--max-size removes the oldest exchanges until the database is at most that large.
+--keep-runs keeps that many of the newest runs. All exchanges of a run that is named
+are removed. Pinned runs (inspect pin) always stay.`,
 		Example: `  inspect prune --older-than 30d --dry-run
   inspect prune --max-size 2GB --yes
   inspect prune --keep-runs 200 --yes
   inspect prune r12 x13`,
 		RunE: func(c *cobra.Command, args []string) error { return a.prune(c.Context(), o, args) },
 	}
-	c.Flags().StringVar(&o.olderThan, "older-than", "", "remove what began before that")
-	c.Flags().StringVar(&o.maxSize, "max-size", "", "remove the oldest until the database is no larger, such as 2GB")
-	c.Flags().IntVar(&o.keepRuns, "keep-runs", 0, "remove all runs but so many of the newest")
-	c.Flags().BoolVarP(&o.dryRun, "dry-run", "n", false, "say what would go and remove nothing")
+	c.Flags().StringVar(&o.olderThan, "older-than", "", "remove what began before then")
+	c.Flags().StringVar(&o.maxSize, "max-size", "", "remove the oldest until the database is at most this large, such as 2GB")
+	c.Flags().IntVar(&o.keepRuns, "keep-runs", 0, "keep only this many of the newest runs")
+	c.Flags().BoolVarP(&o.dryRun, "dry-run", "n", false, "print what would be removed, and remove nothing")
 	c.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	return c
 }

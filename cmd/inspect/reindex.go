@@ -14,14 +14,14 @@ import (
 func newReindex(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "reindex",
-		Short: "Derive again what exchanges mean, as after an update",
-		Long: `reindex throws away what was derived of the recorded bytes - dialects, usage,
-links between exchanges, runs, calls and their results, warnings, the search
-index - and derives it again with this version. Bodies, numbers, ids, labels and
-replays stay. Nothing is sent anywhere.
+		Short: "Decode and link all exchanges again, such as after an update",
+		Long: `reindex discards what was derived from the recorded bytes - dialects, usage, links
+between exchanges, runs, calls and their results, warnings, the search index - and
+derives it again with this version. Bodies, numbers, ids, labels and replays stay.
+Nothing is sent anywhere.
 
-It works in short steps while a recorder records. Broken off, the same command
-goes on where it was. "inspect verify" tells whether it is needed.`,
+It works in short steps while a recorder records. After an interruption the same
+command continues where it stopped. "inspect verify" reports whether it is needed.`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			db, err := a.openToWrite()

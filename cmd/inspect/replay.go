@@ -47,52 +47,52 @@ func newReplay(a *app) *cobra.Command {
 	var f replayFlags
 	c := &cobra.Command{
 		Use:   "replay REF|--resume TAKE [--set-result CALL_ID=TEXT]…",
-		Short: "Run a step again with something changed, and go on from there",
-		Long: `replay sends a recorded request again, with edits, and goes on: tool calls of the
-answer get their results, and the next request is sent, until the model calls no
-tool any more. It is recorded as a take, a branch where it left the original;
-nothing recorded is changed. With --once it sends this one step.
+		Short: "Replay a step with something changed, and continue from there",
+		Long: `replay sends a recorded request again, with edits, and continues from there: tool
+calls of the answer get their results, and the next request is sent, until the model
+calls no more tools. It is recorded as a take, a branch where it left the original;
+nothing recorded is changed. With --once it sends only this one step.
 
-REF is a step (r12.3), an exchange (x34) or a run (r12: from the step whose
-request brings the first result that is edited, else from its first step).
+REF is a step (r12.3), an exchange (x34) or a run (r12: from the step whose request
+introduces the first edited result, else from its first step).
 
---set-result gives one tool result another text (a part of the call id will do;
-@FILE takes the file as it is, its last line end too). The result may come later in
-the recording, too: then it stands in for the recorded one when its turn comes.
-Edits are spliced into the recorded bytes, all else is sent exactly as it was.
-Pointers are JSON pointers into the request; --drop, --set, --insert and --patch
-are made in this order, then what goes by name, --edit last. What lint calls an
-error, and the recorded request did not have, is told, and nothing is sent without
---force.
+--set-result changes the text of one tool result (a unique part of the call id is
+enough; @FILE reads the file as it is, including its last line end). If the result
+comes later in the recording, it replaces the recorded one when its turn comes.
+Edits are spliced into the recorded bytes; everything else is sent exactly as it was.
+Pointers are JSON pointers into the request. --drop, --set, --insert and --patch are
+applied in this order, then the edits by name, --edit last. Errors that lint finds
+in the edited request and not in the recorded one are printed, and nothing is sent
+without --force.
 
-The result of a call comes from the first source that has one, and is labelled
-with it: edited; recorded, if the recording went on with the same tool and the
-same arguments, each result once, in the order of the recording; then those that
-you name: --tool-exec, --tool-http, --tool-mcp, --ask, --simulate. --sources gives
-another order. No tool is run that you did not name. Where no source has a result
-the take stops, shows the open calls and how to answer them: --resume.
+The result of a call comes from the first source that has one, and is labelled with
+it: edited; recorded, if the recording continued with the same tool and the same
+arguments, each result once, in the order of the recording; then those that you
+name: --tool-exec, --tool-http, --tool-mcp, --ask, --simulate. --sources changes the
+order. No tool runs that you did not name. Where no source has a result the take
+stops, shows the open calls and how to answer them: --resume.
 
 History that the provider holds (previous_response_id, conversations, threads) is
-sent in full, from the recording, so that a replay adds nothing to what it holds.
+sent in full, from the recording, so that a replay adds nothing to it.
 
-With -n it is played so many times, and as often without the edits, one of each in
-turn; then it is told how often something happened in each, and whether the edit did
-anything: whether the next answer calls the tools that it called in the recording,
-or what --expect-tool, --expect-text or --check names. Name one before you look:
-what strikes you afterwards may be chance. Several --model are compared with each
-other. --to converts to another dialect; what that cannot carry is listed.
+With -n it plays that many takes, and as many without the edits, in turn; then it
+reports how often something happened in each, and whether the edit had an effect:
+whether the next answer calls the tools that it called in the recording, or what
+--expect-tool, --expect-text or --check names. Name one before you look: what you
+notice afterwards may be chance. Several --model are compared with each other. --to
+converts to another API; what that cannot carry is listed.
 
-A take ends at --max-steps, and at --max-tokens, --max-cost and --timeout where
-given. What it is likely to use is told before; on a terminal you are asked.
-Elsewhere, if it costs money, it wants --yes or --max-cost. Ctrl-C stops it and
-keeps what was done.
+A take ends at --max-steps, and at --max-tokens, --max-cost and --timeout if given.
+An estimate is printed first; on a terminal you are asked. Without a terminal, a
+replay that costs money needs --yes or --max-cost. Ctrl-C stops it and keeps what
+was done.
 
-The key comes from the environment, from the variable that the provider's SDK
-uses (OPENAI_API_KEY, ANTHROPIC_API_KEY …) or the one that --key-env names; it is
-not stored.
+The key comes from the environment, from the variable that the provider's SDK uses
+(OPENAI_API_KEY, ANTHROPIC_API_KEY …) or the one that --key-env names; it is not
+stored.
 
-Exit status: 0 the model came to its end (or the one step was answered), 1 it did
-not, 2 wrong usage, 3 not found.`,
+Exit status: 0 the model finished (or the one step was answered), 1 it did not,
+2 wrong usage, 3 not found.`,
 		Example: `  inspect replay r12.3 --set-result call_abc="ok  ./...  0.3s"
   inspect replay r12 --set-result call_abc=@result.txt --max-cost 0.50
   inspect replay x12 --once --set-result call_abc=none --dry-run
@@ -111,19 +111,19 @@ not, 2 wrong usage, 3 not found.`,
 		},
 	}
 	flags := c.Flags()
-	flags.BoolVar(&f.once, "once", false, "send this one step again, and stop; no tool is run")
-	flags.StringVar(&f.resume, "resume", "", "go on with a take that stopped (t4)")
+	flags.BoolVar(&f.once, "once", false, "send this one step again and stop; no tool runs")
+	flags.StringVar(&f.resume, "resume", "", "continue a take that stopped (t4)")
 	addEditFlags(c, &f.edits)
-	flags.StringVar(&f.reason, "reason", "", "why, in your words: kept with the take")
+	flags.StringVar(&f.reason, "reason", "", "the reason, in your words; stored with the take")
 	flags.StringVar(&f.keyEnv, "key-env", "", "environment variable that holds the key")
-	flags.StringVar(&f.upstream, "upstream", "", "send to this server (scheme and host), or well-known provider by its name, instead of the recorded one")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "print the request body that would be sent, on standard error what is otherwise in it, and stop")
+	flags.StringVar(&f.upstream, "upstream", "", "send to this server (scheme and host) or well-known provider (by name) instead of the recorded one")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "print the request body that would be sent (its differences on standard error) and stop")
 	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
-	flags.IntVar(&f.limits.steps, "max-steps", usualSteps, "send at most so many requests")
-	flags.Int64Var(&f.limits.tokens, "max-tokens", 0, "send no further request once so many tokens were used")
-	flags.StringVar(&f.limits.cost, "max-cost", "", "send no further request once so many USD were spent")
-	flags.DurationVar(&f.limits.timeout, "timeout", 0, "stop after so long, e.g. 5m")
-	flags.StringVar(&f.to, "to", "", "send in this dialect: chat, responses or messages; what cannot be carried is listed")
+	flags.IntVar(&f.limits.steps, "max-steps", usualSteps, "send at most this many requests")
+	flags.Int64Var(&f.limits.tokens, "max-tokens", 0, "stop sending once this many tokens were used")
+	flags.StringVar(&f.limits.cost, "max-cost", "", "stop sending once this many USD were spent")
+	flags.DurationVar(&f.limits.timeout, "timeout", 0, "stop after this long, such as 5m")
+	flags.StringVar(&f.to, "to", "", "convert to this API: chat, responses or messages; what cannot be converted is listed")
 	f.sources.add(flags)
 	f.sample.add(flags)
 	return c

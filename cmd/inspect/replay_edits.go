@@ -36,19 +36,19 @@ type editFlags struct {
 
 func addEditFlags(c *cobra.Command, f *editFlags) {
 	s := c.Flags()
-	s.StringArrayVar(&f.results, "set-result", nil, "CALL_ID=TEXT or CALL_ID=@FILE: the text of that tool result (repeatable)")
-	s.StringArrayVar(&f.failures, "set-error", nil, "CALL_ID=TEXT or CALL_ID=@FILE: the text of that tool result, as an error of the tool (repeatable)")
-	s.StringArrayVar(&f.args, "set-args", nil, "CALL_ID=JSON or CALL_ID=@FILE: the arguments of that call in the history (repeatable)")
-	s.StringVar(&f.system, "set-system", "", "TEXT or @FILE: the system prompt")
-	s.StringArrayVar(&f.models, "model", nil, "ask this model, MODEL or MODEL@UPSTREAM (repeatable: they are compared)")
-	s.StringArrayVar(&f.params, "param", nil, "NAME=JSON: a parameter of the request, such as temperature=0 (repeatable)")
-	s.StringVar(&f.tools, "tools", "", "FILE with a JSON array: the tools that are offered")
-	s.StringArrayVar(&f.sets, "set", nil, "POINTER=JSON: another value (repeatable)")
-	s.StringArrayVar(&f.drops, "drop", nil, "POINTER: without that value (repeatable)")
-	s.StringArrayVar(&f.inserts, "insert", nil, "POINTER=JSON: put in a value, before the element that stands there, or with /- at the end (repeatable)")
-	s.StringVar(&f.patch, "patch", "", "FILE with a JSON Patch (RFC 6902)")
-	s.BoolVar(&f.editor, "edit", false, "change the request in $VISUAL or $EDITOR")
-	s.BoolVar(&f.force, "force", false, "send it although lint calls it wrong")
+	s.StringArrayVar(&f.results, "set-result", nil, "CALL_ID=TEXT or CALL_ID=@FILE: set the text of that tool result (repeatable)")
+	s.StringArrayVar(&f.failures, "set-error", nil, "CALL_ID=TEXT or CALL_ID=@FILE: set the text of that tool result, and mark it as an error (repeatable)")
+	s.StringArrayVar(&f.args, "set-args", nil, "CALL_ID=JSON or CALL_ID=@FILE: set the arguments of that call in the history (repeatable)")
+	s.StringVar(&f.system, "set-system", "", "TEXT or @FILE: set the system prompt")
+	s.StringArrayVar(&f.models, "model", nil, "MODEL or MODEL@UPSTREAM: ask this model (repeatable: several are compared)")
+	s.StringArrayVar(&f.params, "param", nil, "NAME=JSON: set a parameter of the request, such as temperature=0 (repeatable)")
+	s.StringVar(&f.tools, "tools", "", "FILE with a JSON array: set the tools")
+	s.StringArrayVar(&f.sets, "set", nil, "POINTER=JSON: set a value (repeatable)")
+	s.StringArrayVar(&f.drops, "drop", nil, "POINTER: remove a value (repeatable)")
+	s.StringArrayVar(&f.inserts, "insert", nil, "POINTER=JSON: insert a value before the element at that place, or at the end with /- (repeatable)")
+	s.StringVar(&f.patch, "patch", "", "FILE with a JSON Patch (RFC 6902) to apply")
+	s.BoolVar(&f.editor, "edit", false, "edit the request in $VISUAL or $EDITOR")
+	s.BoolVar(&f.force, "force", false, "send it even if lint finds errors")
 	f.given = s.Changed
 }
 

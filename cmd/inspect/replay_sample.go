@@ -25,15 +25,15 @@ type sampleFlags struct {
 const takesAtOnce = 4
 
 func (f *sampleFlags) add(flags *pflag.FlagSet) {
-	flags.IntVarP(&f.n, "takes", "n", 0, "play so many takes, and as many without the edits, and compare them")
+	flags.IntVarP(&f.n, "takes", "n", 0, "play this many takes, and as many without the edits, and compare them")
 	flags.IntVar(&f.parallel, "parallel", takesAtOnce, "takes at once")
 	f.addExpected(flags)
-	flags.StringVar(&f.check, "check", "", "CMD: look whether this command ends with status 0, given the final text on its standard input ($RETAKE_TAKE names the take)")
+	flags.StringVar(&f.check, "check", "", "CMD: expect this command to exit with status 0, given the final text on its standard input ($RETAKE_TAKE names the take)")
 }
 
 func (f *sampleFlags) addExpected(flags *pflag.FlagSet) {
-	flags.StringVar(&f.tool, "expect-tool", "", "NAME or NAME=JSON: look whether the next answer calls that tool, with arguments that hold all that JSON holds")
-	flags.StringVar(&f.text, "expect-text", "", "REGEX: look whether the final text matches")
+	flags.StringVar(&f.tool, "expect-tool", "", "NAME or NAME=JSON: expect the next answer to call that tool, with arguments that include JSON")
+	flags.StringVar(&f.text, "expect-text", "", "REGEX: expect the final text to match")
 }
 
 // several reports whether more than one take is asked for.

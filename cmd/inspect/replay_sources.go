@@ -31,17 +31,17 @@ var sourceOrder = []string{"edited", "recorded", "exec", "http", "mcp", "ask", "
 
 func (f *sourceFlags) add(flags *pflag.FlagSet) {
 	f.addTools(flags)
-	flags.BoolVar(&f.ask, "ask", false, "ask you for results that nothing else has")
-	flags.StringVar(&f.simulate, "simulate", "", "MODEL: a model plays the tools that nothing else has results of")
-	flags.StringSliceVar(&f.order, "sources", sourceOrder, "ask the sources in this order, and no others")
+	flags.BoolVar(&f.ask, "ask", false, "ask you for results that no other source has")
+	flags.StringVar(&f.simulate, "simulate", "", "MODEL: let a model play the tools that no other source has results of")
+	flags.StringSliceVar(&f.order, "sources", sourceOrder, "ask these sources, in this order")
 }
 
 // addTools adds the flags that name what really runs.
 func (f *sourceFlags) addTools(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.exec, "tool-exec", nil, "NAME=CMD: run CMD for calls of that tool, arguments on its standard input (repeatable)")
-	flags.StringArrayVar(&f.http, "tool-http", nil, "NAME=URL: post the arguments of calls of that tool there (repeatable)")
-	flags.StringArrayVar(&f.mcp, "tool-mcp", nil, "CMD: start this MCP server; it answers the tools that it lists (repeatable)")
-	flags.DurationVar(&f.timeout, "tool-timeout", tool.DefaultTimeout, "how long a tool may take")
+	flags.StringArrayVar(&f.exec, "tool-exec", nil, "NAME=CMD: run CMD for calls of that tool, with the arguments on its standard input (repeatable)")
+	flags.StringArrayVar(&f.http, "tool-http", nil, "NAME=URL: post the arguments of calls of that tool to URL (repeatable)")
+	flags.StringArrayVar(&f.mcp, "tool-mcp", nil, "CMD: start this MCP server, which answers the tools that it lists (repeatable)")
+	flags.DurationVar(&f.timeout, "tool-timeout", tool.DefaultTimeout, "time limit of a tool")
 }
 
 // check finds mistakes before anything is sent.

@@ -21,12 +21,11 @@ func newSearch(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "search QUERY…",
 		Short: "Find text in messages, tool calls, results, reasoning, prompts, errors",
-		Long: `search finds every item that holds the text: every character stands for itself,
-upper and lower case are the same. An item is found once, at the exchange that
-brought it first, however often it is sent again; what replays of a run say again
-is one hit, the original if it was found, with their number. It says so where it
-has to read the exchanges themselves, for texts shorter than three characters or
-what the index does not hold yet.
+		Long: `search finds every item that contains the text: each character stands for itself,
+ignoring case. An item is found once, at the exchange that introduced it, however
+often it is sent again. What replays of a run repeat is one hit, the original if it
+was found, with their number. search says so when it has to read the exchanges
+themselves: for texts shorter than three characters, or what is not indexed yet.
 
 Words of the query that are filters narrow the search:
 ` + filterHelp() + `
@@ -66,10 +65,10 @@ A query of filters alone lists all items that pass them.`,
 			return a.printFound(found, s)
 		},
 	}
-	c.Flags().IntVar(&s.Limit, "limit", 20, "how many at most, 0 for all")
+	c.Flags().IntVar(&s.Limit, "limit", 20, "at most this many, 0 for all")
 	c.Flags().StringVar(&sort, "sort", "newest", "newest or best first")
-	c.Flags().BoolVar(&s.Words, "words", false, "find items that hold all the words, whole, anywhere")
-	c.Flags().BoolVar(&literal, "literal", false, "nothing in the query is a filter")
+	c.Flags().BoolVar(&s.Words, "words", false, "find items that contain all the words, whole, in any order")
+	c.Flags().BoolVar(&literal, "literal", false, "treat the whole query as text, without filters")
 	return c
 }
 

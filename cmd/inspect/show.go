@@ -24,15 +24,15 @@ func newShow(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show [REF]",
 		Short: "Show a run step by step, or an exchange with all that the model saw",
-		Long: `show prints the transcript of a run, the latest one if none is named: step by
-step what is new in each, every tool call with its result. Agents that a call
-started are folded under it; --agents prints them in place, and branches too.
-What is wrong stands at the item that it is about (▲, see "inspect lint").
+		Long: `show prints the transcript of a run, the latest one if none is named: step by step
+what is new in each, every tool call with its result. Agents that a call started
+are folded under it; --agents prints them where they start, and branches too.
+Findings stand at the item that they are about (▲, see "inspect lint").
 
-Of an exchange, or of a step with --context, it prints everything that the model
-saw, what it answered, and for each tool call the result with the same call id,
-also when a later request brought it. What the history before did not hold is
-marked with +. Calls without a result and results without a call are marked.
+For an exchange, or a step with --context, it prints everything that the model saw,
+what it answered, and for each tool call the result with the same call id, even if
+a later request returned it. + marks what the history before did not contain. Calls
+without a result and results without a call are marked.
 
 Exit status: 0 fine, 2 wrong usage, 3 not found.`,
 		Example: `  inspect show
@@ -53,14 +53,14 @@ Exit status: 0 fine, 2 wrong usage, 3 not found.`,
 			return a.show(c.Context(), ref, o)
 		},
 	}
-	c.Flags().BoolVar(&o.full, "full", false, "print long texts whole, and all agents and branches")
-	c.Flags().BoolVarP(&o.agents, "agents", "a", false, "print sub-agents and branches in place")
-	c.Flags().IntVar(&o.from, "from", 0, "of a run: begin with this step")
+	c.Flags().BoolVar(&o.full, "full", false, "print long texts in full, and all agents and branches")
+	c.Flags().BoolVarP(&o.agents, "agents", "a", false, "print sub-agents and branches where they start")
+	c.Flags().IntVar(&o.from, "from", 0, "of a run: start with this step")
 	c.Flags().IntVar(&o.to, "to", 0, "of a run: end with this step")
 	c.Flags().StringSliceVar(&o.only, "only", nil, "print only these: "+strings.Join(kindsShown, ", "))
 	c.Flags().BoolVar(&o.raw, "raw", false, "print the exact JSON of each item")
-	c.Flags().BoolVar(&o.context, "context", false, "of a step: all that the model saw there")
-	c.Flags().BoolVar(&o.chunks, "chunks", false, "with --json, of an exchange: the arrival time of each piece of the answer")
+	c.Flags().BoolVar(&o.context, "context", false, "of a step: print all that the model saw")
+	c.Flags().BoolVar(&o.chunks, "chunks", false, "with --json, of an exchange: include the arrival time of each chunk of the answer")
 	return c
 }
 

@@ -15,17 +15,17 @@ func newStats(a *app) *cobra.Command {
 	var o statsOptions
 	c := &cobra.Command{
 		Use:   "stats [RUN]",
-		Short: "Add up exchanges by model, tool and run; what the database is made of",
-		Long: `stats adds up all exchanges, or those of a run: by model (failures, tokens, how much
-of the input came from a cache, cost, how long the answers that came whole took),
-by tool and by run. Replays and side calls count too. Latency of tools is the time
-from the end of an answer with calls to the request with their results. A cost
-with ≥ leaves out what has no known price. In a pipe there is one table, by model
-unless --by says otherwise.
+		Short: "Sum up exchanges by model, tool and run; show what takes space",
+		Long: `stats sums up all exchanges, or those of a run: by model (failures, tokens, how much
+of the input came from a cache, cost, duration of complete answers), by tool and by
+run. Replays and side calls count too. Latency of tools is the time from the end of
+an answer with calls to the request with their results. A cost with ≥ leaves out
+what has no known price. In a pipe there is one table, by model unless --by says
+otherwise.
 
-stats --storage tells what the recorded bodies were on the wire and what they
-take up here, and what else is in the database. What was sent again is stored
-once, and counted for the exchange that sent it first.
+stats --storage shows the size of the recorded bodies on the wire and in the
+database, and what else the database contains. What was sent again is stored once,
+and counted for the exchange that sent it first.
 
 Exit status: 0 fine, 2 wrong usage, 3 not found.`,
 		Example: `  inspect stats
@@ -57,10 +57,10 @@ Exit status: 0 fine, 2 wrong usage, 3 not found.`,
 		},
 	}
 	f := c.Flags()
-	f.BoolVar(&storage, "storage", false, "bytes of the database by kind")
+	f.BoolVar(&storage, "storage", false, "print the bytes of the database by kind")
 	f.StringVar(&o.by, "by", "", "only this table: model, tool or run")
-	f.StringVar(&o.since, "since", "", "only what happened since: 2h, 7d, 2026-03-01")
-	f.StringVar(&o.model, "model", "", "only models whose name holds this")
+	f.StringVar(&o.since, "since", "", "only since then: 2h, 7d, 2026-03-01")
+	f.StringVar(&o.model, "model", "", "only models whose name contains this")
 	return c
 }
 

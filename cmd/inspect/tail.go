@@ -17,12 +17,12 @@ func newTail(a *app) *cobra.Command {
 	var once, full bool
 	c := &cobra.Command{
 		Use:   "tail",
-		Short: "Tell what is being recorded, as it lands in the database",
-		Long: `tail prints each exchange as it comes: what its request brought, what the model
-answers while it does, and how it ended. It goes on until it is interrupted. What
-is under way is read from the recorder's spool, so that has no number yet.
+		Short: "Follow what is being recorded",
+		Long: `tail prints each exchange as it is recorded: what is new in its request, what the
+model answers while it does, and how it ended. It runs until it is interrupted.
+Exchanges in progress are read from the recorder's spool and have no number yet.
 
-With --json there is one exchange a line, as "inspect ls --exchanges" has them: one
+With --json it prints one exchange per line, as "inspect ls --exchanges" does: one
 with outcome in_progress when it begins, and one when it has ended.
 
 Exit status: 0 fine, 2 wrong usage, 3 not found.`,
@@ -37,9 +37,9 @@ Exit status: 0 fine, 2 wrong usage, 3 not found.`,
 			return a.tail(c.Context(), last, once, full)
 		},
 	}
-	c.Flags().IntVarP(&last, "lines", "n", 1, "begin with so many exchanges that are there already")
-	c.Flags().BoolVar(&once, "no-follow", false, "stop at the end of what is there")
-	c.Flags().BoolVar(&full, "full", false, "print texts whole")
+	c.Flags().IntVarP(&last, "lines", "n", 1, "start with this many of the exchanges already recorded")
+	c.Flags().BoolVar(&once, "no-follow", false, "stop at the end of what is recorded")
+	c.Flags().BoolVar(&full, "full", false, "print texts in full")
 	return c
 }
 

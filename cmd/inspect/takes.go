@@ -18,17 +18,17 @@ func newTakes(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "takes [REF]",
 		Short: "List replays: of a run, of an exchange, or all",
-		Long: `takes lists what was replayed: from where, with which edits, how far it went and
-why it stopped. inspect show t4 shows the transcript of one, with the source of
-each tool result. Of a minimisation the smallest request is listed; --all and --json
-list its candidates, too.`,
+		Long: `takes lists replays: from where, with which edits, how far each went and why it
+stopped. inspect show t4 shows the transcript of one, with the source of each tool
+result. Of a minimisation only the smallest request is listed; --all and --json
+also list its candidates.`,
 		Example: `  inspect takes
   inspect takes r12
   inspect takes x34 --json | jq '.[] | select(.stop_reason=="open_calls").take'`,
 		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error { return a.takes(c.Context(), args, all) },
 	}
-	c.Flags().BoolVar(&all, "all", false, "list the candidates of minimisations, too")
+	c.Flags().BoolVar(&all, "all", false, "also list the candidates of minimisations")
 	return c
 }
 

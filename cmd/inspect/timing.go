@@ -16,14 +16,14 @@ import (
 func newTiming(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "timing [RUN]",
-		Short: "Draw where the time of a run went",
-		Long: `timing draws a waterfall of a run: how long the model took, until its first token
-and in all; how long tools took, which is the time from the end of an answer with
-calls to the request with their results; and what nobody is known to have worked
-on, such as waiting for the user. Sub-agents stand where they began; when an agent
-waited for those that it started is told apart from tools and waiting. A retried
-step stands with all its attempts. What an imported file does not tell is unknown (—,
-in JSON null), and no sum holds it.
+		Short: "Show where the time of a run went",
+		Long: `timing draws a waterfall of a run: how long the model took, to its first token and
+in all; how long tools took, which is the time from the end of an answer with calls
+to the request with their results; and time that nothing is known to have used, such
+as waiting for the user. Sub-agents stand where they started; the time that an agent
+waited for them is shown apart from tools and waiting. A retried step is shown with
+all its attempts. Times that an imported file does not have are unknown (—, in JSON
+null) and in no sum.
 
   ▒ until the first token   █ the answer   ▬ tools   ┄ sub-agents   · waiting
 

@@ -18,10 +18,10 @@ func newTree(a *app) *cobra.Command {
 	var evidence bool
 	c := &cobra.Command{
 		Use:   "tree [REF]",
-		Short: "Draw a run: agents, steps, attempts, branches, sub-agents, side calls",
+		Short: "Show a run as a tree: agents, steps, attempts, branches, side calls",
 		Long: `tree draws a run, the latest one if none is named: each agent with its steps,
 sub-agents under the call that started them, branches where they leave, and side
-calls. --evidence adds what says that each thing belongs where it is.`,
+calls. --evidence adds the evidence for the place of each.`,
 		Example: `  inspect tree
   inspect tree r12 --evidence`,
 		Args: arguments(cobra.MaximumNArgs(1)),
@@ -33,7 +33,7 @@ calls. --evidence adds what says that each thing belongs where it is.`,
 			return a.tree(c.Context(), ref, evidence)
 		},
 	}
-	c.Flags().BoolVarP(&evidence, "evidence", "e", false, "say by what evidence each step and agent is where it is")
+	c.Flags().BoolVarP(&evidence, "evidence", "e", false, "show the evidence for the place of each step and agent")
 	return c
 }
 

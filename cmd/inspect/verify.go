@@ -15,14 +15,14 @@ import (
 func newVerify(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify",
-		Short: "Prove that every body comes back byte for byte",
-		Long: `verify rebuilds both bodies of every exchange from what is stored, holds them
-against the lengths and hashes taken when they were recorded, checks the
-database file itself, and derives again what the exchanges mean and how they hang
-together. Exit status 1 if anything is wrong.
+		Short: "Verify that every body comes back byte for byte",
+		Long: `verify rebuilds both bodies of every exchange from what is stored, compares them
+with the lengths and hashes taken when they were recorded, checks the database file
+itself, and derives again what the exchanges mean and how they are linked. Exit
+status 1 if anything is wrong.
 
-What was derived by another version may differ without being damaged: "inspect
-reindex" derives it with this one.`,
+What another version derived may differ without being damaged: "inspect reindex"
+derives it with this one.`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			db, err := a.open()

@@ -24,12 +24,11 @@ func newWeb(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "web",
 		Short: "Serve the viewer for this database",
-		Long: `web serves the pages. Replays that a page begins get tool results from the
-recording or from a model that plays the tool. No tool runs unless --tool-exec,
---tool-http or --tool-mcp names it here: then a page may choose it. So it is with
-commands that judge answers: --check names them. A check of a sample is given the
-final text on its standard input, one of a search for the smallest request the answer
-as JSON, see inspect minimise.`,
+		Long: `web serves the viewer. Replays that a page starts get tool results from the recording
+or from a model that plays the tool. No tool runs unless --tool-exec, --tool-http or
+--tool-mcp names it here: then pages may choose it. The same goes for commands that
+judge answers: --check names them. A check of a sample gets the final text on its
+standard input, one of a minimisation the answer as JSON (see inspect minimise).`,
 		Example: `  inspect web
   inspect --db run.db web --listen 127.0.0.1:0`,
 		Args: arguments(cobra.NoArgs),
@@ -72,10 +71,10 @@ as JSON, see inspect minimise.`,
 		},
 	}
 	c.Flags().StringVar(&listen, "listen", "127.0.0.1:7778", "address of the viewer")
-	c.Flags().StringVar(&token, "token", "", "token that readers must give; needed off loopback")
+	c.Flags().StringVar(&token, "token", "", "token that readers must send; required off loopback")
 	tools.addTools(c.Flags())
-	c.Flags().StringArrayVar(&checks, "check", nil, "NAME=CMD: a page may look whether CMD ends with status 0 (repeatable)")
-	c.Flags().StringArrayVar(&hosts, "allow-host", nil, "accept this Host header too (repeatable)")
+	c.Flags().StringArrayVar(&checks, "check", nil, "NAME=CMD: let pages check whether CMD exits with status 0 (repeatable)")
+	c.Flags().StringArrayVar(&hosts, "allow-host", nil, "also accept this Host header (repeatable)")
 	return c
 }
 

@@ -19,7 +19,7 @@ type Expect struct {
 }
 
 // ErrExpectNothing means that the recorded answer does nothing that could be looked for.
-var ErrExpectNothing = errors.New("the recorded answer calls no tool: say what to look for")
+var ErrExpectNothing = errors.New("the recorded answer calls no tool: name what to look for")
 
 // ExpectError says what is wrong with what is looked for.
 type ExpectError struct {

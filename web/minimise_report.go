@@ -173,7 +173,7 @@ func unitLabel(u minimise.Unit) string {
 // foundNotes say how sure it is, and what it took.
 func foundNotes(f *minimise.Smallest) (list []string) {
 	if f.Stopped != "" {
-		list = append(list, "The search was ended: "+f.Stopped+". What is left may still be too much.")
+		list = append(list, "The search was ended: "+f.Stopped+". The request may still be larger than needed.")
 	}
 	if a := f.Again; a == nil {
 		list = append(list, "The smallest request was not asked again.")

@@ -65,7 +65,7 @@ func (a *app) open() (*store.DB, error) {
 		return nil, notFound(fmt.Sprintf("no database at %s: record something first (recorder --help), or name another with --db", path))
 	}
 	if err == nil && db.Cut() {
-		fmt.Fprintln(a.err, `inspect: the end of the database is missing; what was there is left out ("inspect doctor" tells more)`)
+		fmt.Fprintln(a.err, `inspect: the end of the database is missing; what was there is left out ("inspect doctor" has details)`)
 	}
 	return db, err
 }

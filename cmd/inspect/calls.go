@@ -95,7 +95,7 @@ func (a *app) calls(ctx context.Context, o *callsOptions, args []string) error {
 func (a *app) noCalls(o *callsOptions) error {
 	switch {
 	case o.ID != "":
-		fmt.Fprintf(a.err, "inspect: no call whose id holds %q\n", o.ID)
+		fmt.Fprintf(a.err, "inspect: no call whose id contains %q\n", o.ID)
 	case o.CallFilter != view.CallFilter{}:
 		fmt.Fprintln(a.err, "inspect: no call fits the filter")
 	default:

@@ -96,7 +96,7 @@ func (a *app) makeDiff(ctx context.Context, r transcript.Reader, o *diffOptions,
 		}
 		d, err := view.NewRequestDiff(ctx, r, e, o.DiffOptions)
 		if errors.Is(err, transcript.ErrNotFound) {
-			return nil, notFound(fmt.Sprintf("%s goes on from no other exchange that is there", view.Ref(e.N)))
+			return nil, notFound(fmt.Sprintf("%s continues no exchange that is recorded", view.Ref(e.N)))
 		}
 		return d, err
 	}

@@ -118,7 +118,7 @@ func (a *app) printImported(all []*files.Imported) error {
 				p.line("  %s file%s in it left out", number(int64(i.LeftOut)), plural(i.LeftOut))
 			}
 			if i.Otherwise > 0 {
-				p.line("  %d of them are linked otherwise than they were: what they continue is not in the archive", i.Otherwise)
+				p.line("  %d of them are linked differently than before: what they continue is not in the archive", i.Otherwise)
 			}
 		}
 		if p.failed != nil {

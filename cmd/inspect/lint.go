@@ -149,7 +149,7 @@ func (a *app) lintFile(o lintOptions) ([]lint.Finding, error) {
 	case transcript.Chat, transcript.Responses, transcript.Messages:
 	case "":
 		if d = looksLike(body); d == transcript.Unknown {
-			return nil, usageError{fmt.Errorf("%s is no request of a known API; --dialect chat, responses or messages says which it is", o.file)}
+			return nil, usageError{fmt.Errorf("%s is not a request of a known API; name it with --dialect chat, responses or messages", o.file)}
 		}
 	default:
 		return nil, usageError{fmt.Errorf("--dialect %s: chat, responses or messages", o.dialect)}

@@ -104,7 +104,7 @@ func newUntag(a *app) *cobra.Command {
 func (a *app) tag(ctx context.Context, ref string, tags []string, remove bool) error {
 	for _, t := range tags {
 		if t == "" || len(t) > 100 || strings.ContainsFunc(t, func(r rune) bool { return unicode.IsSpace(r) || r == ',' || hidden(r) }) {
-			return usageError{fmt.Errorf("%q is no tag: a word without spaces and commas", t)}
+			return usageError{fmt.Errorf("%q is not a tag: use a word without spaces and commas", t)}
 		}
 	}
 	return a.mark(ctx, []string{ref}, func(m *transcript.Marks) {

@@ -143,7 +143,7 @@ func (x *minimising) check() error {
 	f := x.f
 	switch {
 	case f.samples < 1 || f.sample.parallel < 1:
-		return usageError{errors.New("--samples and --parallel: want a number over 0")}
+		return usageError{errors.New("--samples and --parallel: want a number above 0")}
 	case f.atLeast < 0 || f.atLeast > f.samples:
 		return usageError{fmt.Errorf("--at-least %d: want 1 to %d, the number of --samples", f.atLeast, f.samples)}
 	case f.requests < 2*f.samples:
@@ -206,13 +206,13 @@ func (x *minimising) search(path string) error {
 	bar := x.progress()
 	x.m.Player, x.m.Group, x.m.Progress = w.Player(), id.String(), x.teller(bar)
 	if !x.json {
-		fmt.Fprintf(x.err, "asking %s again without this and that; looking whether %s\n", view.Ref(x.ready.Request.Origin.N), visible(x.m.Predicate.Name))
+		fmt.Fprintf(x.err, "asking %s again without some of its parts; looking whether %s\n", view.Ref(x.ready.Request.Origin.N), visible(x.m.Predicate.Name))
 	}
 	found, err := x.m.Run(x.ctx)
 	bar.clear()
 	if errors.Is(err, minimise.ErrNotShown) {
 		whole := found.Candidates[0]
-		err = fmt.Errorf("the whole request does not show it: %d of %s, %d needed (%s). Nothing can be left out of what does not show: look for something else, or raise --samples and lower --at-least",
+		err = fmt.Errorf("the whole request does not show it: %d of %s, %d needed (%s). Look for something else, or raise --samples and lower --at-least",
 			whole.Yes, counted(whole.Asked, "answer"), found.AtLeast, strings.Join(whole.Takes, ", "))
 	}
 	if err != nil {

@@ -117,12 +117,12 @@ func (p *printer) sentence(text, sgr string) {
 func (x *minimising) sentences(found *minimise.Smallest) (list []string) {
 	for i := range found.Decisive {
 		if found.Decisive[i].Required {
-			list = append(list, "what is required is there since the API wants it; whether it matters was not tried")
+			list = append(list, "required parts are there because the API needs them; whether they matter was not tried")
 			break
 		}
 	}
 	if found.Stopped != "" {
-		list = append(list, "the search was ended: "+visible(found.Stopped)+". What is left may still be too much")
+		list = append(list, "the search ended early: "+visible(found.Stopped)+". The request may still be larger than needed")
 	}
 	again := fmt.Sprintf("the smallest request (%s of %s) was not asked again", size(found.Bytes), size(found.BytesWhole))
 	if a := found.Again; a != nil {
@@ -138,7 +138,7 @@ func (x *minimising) sentences(found *minimise.Smallest) (list []string) {
 	}
 	used := fmt.Sprintf("%s, %s%s", counted(len(found.Candidates), "candidate"), counted(found.Requests, "request"), cost)
 	if found.Illegal > 0 {
-		used += fmt.Sprintf("; %d more were not sent, since a provider would refuse them", found.Illegal)
+		used += fmt.Sprintf("; %d more were not sent, because a provider would refuse them", found.Illegal)
 	}
 	refused := 0
 	for i := range found.Candidates {

@@ -20,7 +20,7 @@ func moment(s string, now time.Time) (time.Time, error) {
 	if d, ok := ago(s); ok {
 		return now.Add(-d), nil
 	}
-	return time.Time{}, fmt.Errorf("%q is no age: want something like 30d, 12h or 2w, or a day like 2026-03-31", s)
+	return time.Time{}, fmt.Errorf("%q is not an age: want something like 30d, 12h or 2w, or a day like 2026-03-31", s)
 }
 
 func ago(s string) (time.Duration, bool) {
@@ -44,7 +44,7 @@ func bytesOf(s string) (int64, error) {
 	unit, ok := byteUnits[strings.ToUpper(strings.TrimSpace(s[len(digits):]))]
 	n, err := strconv.ParseFloat(digits, 64)
 	if !ok || err != nil || !(n*unit >= 1) || n*unit > math.MaxInt64/2 {
-		return 0, fmt.Errorf("%q is no size: want something like 2GB or 500MB", s)
+		return 0, fmt.Errorf("%q is not a size: want something like 2GB or 500MB", s)
 	}
 	return int64(n * unit), nil
 }

@@ -66,7 +66,7 @@ func (a *app) prune(ctx context.Context, o pruneOptions, refs []string) error {
 		return usageError{err}
 	}
 	if !o.dryRun && !o.yes && !a.asks() {
-		return usageError{errors.New("nobody to ask: add --yes to remove, or --dry-run to see what would go")}
+		return usageError{errors.New("not a terminal: add --yes to remove, or --dry-run to see what would be removed")}
 	}
 	db, err := a.openToPrune(o.dryRun)
 	if err != nil {
@@ -125,7 +125,7 @@ func (o *pruneOptions) selection(named int, now time.Time) (s store.Selection, e
 	}
 	switch {
 	case ways == 0:
-		return s, errors.New(`say what is to go: --older-than, --max-size, --keep-runs, runs or exchanges; see "inspect prune --help"`)
+		return s, errors.New(`name what to remove: --older-than, --max-size, --keep-runs, runs or exchanges; see "inspect prune --help"`)
 	case ways > 1:
 		return s, errors.New("--older-than, --max-size, --keep-runs, and what is named exclude each other")
 	case o.keepRuns < 0:
@@ -262,7 +262,7 @@ func (a *app) runPrune(ctx context.Context, db *store.DB, plan *store.Plan) erro
 	p.clear()
 	if err != nil {
 		if ctx.Err() != nil {
-			return fmt.Errorf("broken off after %s exchange%s; the same command goes on", number(did.Exchanges), plural(int(did.Exchanges)))
+			return fmt.Errorf("interrupted after %s exchange%s; run the same command to continue", number(did.Exchanges), plural(int(did.Exchanges)))
 		}
 		return err
 	}
@@ -274,7 +274,7 @@ func (a *app) runPrune(ctx context.Context, db *store.DB, plan *store.Plan) erro
 		fmt.Fprintf(a.err, "inspect: %s exchange%s of pinned runs left; inspect unpin lets them go\n", number(plan.Pinned), plural(int(plan.Pinned)))
 	}
 	if did.File > did.After {
-		fmt.Fprintf(a.err, "inspect: the file still has %s; it shrinks when nobody reads what was there before\n", size(int(did.File)))
+		fmt.Fprintf(a.err, "inspect: the file still has %s; it shrinks once no reader uses its former content\n", size(int(did.File)))
 	}
 	free := ""
 	if did.Free > 0 {

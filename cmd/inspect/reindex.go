@@ -48,7 +48,7 @@ command continues where it stopped. "inspect verify" reports whether it is neede
 			}
 			p.clear()
 			if err != nil && c.Context().Err() != nil {
-				return fmt.Errorf("broken off after %s exchange%s; the same command goes on", number(did.Exchanges), plural(int(did.Exchanges)))
+				return fmt.Errorf("interrupted after %s exchange%s; run the same command to continue", number(did.Exchanges), plural(int(did.Exchanges)))
 			}
 			if err != nil {
 				return err

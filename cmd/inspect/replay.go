@@ -253,7 +253,7 @@ func (x *replaying) prepare(args []string) error {
 		return x.printDryRun(req)
 	}
 	if len(req.Dropped) > 0 {
-		fmt.Fprintf(x.err, "inspect: not sent, since they were never stored: %s\n", strings.Join(req.Dropped, ", "))
+		fmt.Fprintf(x.err, "inspect: not sent, because they are never stored: %s\n", strings.Join(req.Dropped, ", "))
 	}
 	return x.setKeys()
 }

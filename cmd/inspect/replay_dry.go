@@ -47,7 +47,7 @@ func (a *app) printDryRun(req *replay.Request) error {
 		return a.printJSON(out)
 	}
 	if req.Held {
-		fmt.Fprintln(a.err, "inspect: history that the provider holds was put in from the recording")
+		fmt.Fprintln(a.err, "inspect: history that the provider holds was inserted from the recording")
 	}
 	for _, d := range diff {
 		fmt.Fprintf(a.err, "%s\n  - %s\n  + %s\n", visible(d.At), aside(d.Was), aside(d.Now))

@@ -15,7 +15,7 @@ import (
 )
 
 // errNoChange says that an editor left the request as it was.
-var errNoChange = errors.New("nothing was changed in the editor, so nothing is sent")
+var errNoChange = errors.New("nothing was changed in the editor, so nothing was sent")
 
 // editByHand shows the request, as the other edits leave it, in an editor, and returns
 // what was changed there as edits.

@@ -70,7 +70,7 @@ func (f *editFlags) resultsOnly() ([]transcript.Edit, error) {
 		return nil, err
 	}
 	if f.editor || slices.ContainsFunc(edits, func(e transcript.Edit) bool { return e.Op != transcript.SetResult }) {
-		return nil, usageError{errors.New("--resume goes on with what was sent: of the edits only --set-result and --set-error go with it")}
+		return nil, usageError{errors.New("--resume continues what was sent: of the edits it takes only --set-result and --set-error")}
 	}
 	return edits, nil
 }
@@ -215,11 +215,11 @@ func jsonFile(flag, file string) (json.RawMessage, error) {
 // from being sent.
 func (f *editFlags) refuse(a *app, found []lint.Finding) error {
 	for _, x := range found {
-		fmt.Fprintf(a.err, "inspect: the edit makes an error, %s at %s: %s\n", x.Code, visible(x.At), visible(x.Message))
+		fmt.Fprintf(a.err, "inspect: the edit causes an error, %s at %s: %s\n", x.Code, visible(x.At), visible(x.Message))
 	}
 	if len(found) == 0 || f.force {
 		return nil
 	}
-	fmt.Fprintln(a.err, "inspect: nothing was sent; --force sends it all the same")
+	fmt.Fprintln(a.err, "inspect: nothing was sent; --force sends it anyway")
 	return errFindings
 }

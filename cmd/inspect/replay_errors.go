@@ -24,7 +24,7 @@ func (x *replaying) planError(err error) error {
 	case errors.Is(err, replay.ErrExpectNothing):
 		return usageError{fmt.Errorf("%w, with --expect-tool, --expect-text or --check", err)}
 	case errors.Is(err, replay.ErrFinished):
-		return usageError{fmt.Errorf("%w: nothing is open; replay one of its steps instead (inspect takes %s)", err, x.f.resume)}
+		return usageError{fmt.Errorf("%w: no call is open; replay one of its steps instead (inspect takes %s)", err, x.f.resume)}
 	case errors.Is(err, replay.ErrOtherDialect):
 		return usageError{fmt.Errorf("--resume %w: to convert it, replay one of its steps (inspect show %s names them)", err, x.f.resume)}
 	case errors.Is(err, replay.ErrNoResult), errors.Is(err, replay.ErrNoCall):
@@ -49,7 +49,7 @@ func (x *replaying) editError(err *replay.EditError) error {
 	case errors.Is(err.Err, replay.ErrLaterResult):
 		told = fmt.Errorf("%s %s: that result comes later; without --once the take gets there", flag, err.Edit.CallID)
 	case errors.Is(err.Err, replay.ErrAfterAnswer):
-		told = fmt.Errorf("%w: replay the step that brings it, or look at the end (--expect-text, --check)", told)
+		told = fmt.Errorf("%w: replay the step that introduces it, or look at the end (--expect-text, --check)", told)
 	}
 	return usageError{told}
 }

@@ -76,9 +76,9 @@ func (x *replaying) sample(path string, args []string) error {
 	}
 	switch {
 	case x.f.resume != "":
-		return usageError{errors.New("--resume goes on with one take: it cannot be repeated")}
+		return usageError{errors.New("--resume continues one take: it cannot be repeated")}
 	case f.n < 0 || f.parallel < 1:
-		return usageError{errors.New("-n and --parallel: want a number over 0")}
+		return usageError{errors.New("-n and --parallel: want a number above 0")}
 	case x.f.sources.ask:
 		return usageError{errors.New("--ask asks you of every take: answer with another source")}
 	}

@@ -30,7 +30,7 @@ func (x *replaying) setKeys() error {
 	var key *replay.KeyError
 	switch {
 	case errors.Is(err, replay.ErrNoVariable) && errors.As(err, &key):
-		return usageError{fmt.Errorf("the request goes to %s, for which no key is known or which is not encrypted: name the variable with --key-env if it should have one", key.Host)}
+		return usageError{fmt.Errorf("the request goes to %s, for which no key is known or which is not encrypted: name its variable with --key-env if it needs one", key.Host)}
 	case errors.As(err, &key):
 		return usageError{fmt.Errorf("%w: set %s, or name another variable with --key-env", key.Err, key.Variable)}
 	}
@@ -59,7 +59,7 @@ func (x *replaying) agree(e replay.Estimate, about string) error {
 		return nil
 	}
 	if !x.asks() {
-		return usageError{fmt.Errorf("%s. Nobody is there to be asked: --yes goes on, --max-cost USD bounds it", about)}
+		return usageError{fmt.Errorf("%s. There is no terminal to ask on: --yes continues, --max-cost USD sets a limit", about)}
 	}
 	ok, err := x.ask(about+" — go on? [y/N] ", "nothing was sent")
 	if err == nil && !ok {
@@ -147,7 +147,7 @@ func (x *replaying) play(path string) error {
 		}
 	}
 	if names := x.f.sources.unrun(take.Results); len(names) > 0 && !x.json {
-		fmt.Fprintf(x.err, "inspect: not run, since the recording had the results: %s. To run it first: --sources edited,exec,http,recorded\n", word(strings.Join(names, ", ")))
+		fmt.Fprintf(x.err, "inspect: not run, because the recording had the results: %s. To run it first: --sources edited,exec,http,recorded\n", word(strings.Join(names, ", ")))
 	}
 	return x.printTake(context.WithoutCancel(x.ctx), w.Store(), take)
 }

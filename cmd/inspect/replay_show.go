@@ -201,7 +201,7 @@ func stopWord(stop transcript.StopReason) string {
 	case transcript.StopInterrupt:
 		return "you stopped it"
 	}
-	return "it goes on, or was killed"
+	return "it is still running, or was killed"
 }
 
 func takeCost(take *replay.Take) string {
@@ -247,7 +247,7 @@ func (p *printer) howToGoOn(take *replay.Take, original string) {
 		p.line("  %s", "answer: inspect replay --resume "+take.Ref+answer)
 		p.line("  %s", p.style("or name a source: --tool-exec, --tool-http, --tool-mcp, --ask, --simulate", dim))
 	} else if !finished(take.StopReason) && take.StopReason != transcript.StopOpenAsk && len(take.Steps) > 0 {
-		p.line("  %s", "go on: inspect replay --resume "+take.Ref)
+		p.line("  %s", "continue: inspect replay --resume "+take.Ref)
 	}
 	p.line("  %s", p.style(fmt.Sprintf("inspect show %s · inspect diff %s %s · inspect tree %s", take.Ref, original, take.Ref, take.Ref), dim))
 }

@@ -169,7 +169,7 @@ func (a *asking) Answer(ctx context.Context, c *replay.Call) (*replay.Result, er
 	if a.lines == nil {
 		a.read()
 	}
-	fmt.Fprintf(a.out, "\n%s %s\n%s\nits result, ended by a line with nothing but a dot (a first line \"!\" makes it an error):\n", word(c.Name), word(c.CallID), visible(string(c.Input())))
+	fmt.Fprintf(a.out, "\n%s %s\n%s\nits result, ended by a line with only a dot (a first line \"!\" makes it an error):\n", word(c.Name), word(c.CallID), visible(string(c.Input())))
 	var lines []string
 	r := &replay.Result{Source: transcript.FromAsk}
 	for {

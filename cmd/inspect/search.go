@@ -106,7 +106,7 @@ func (a *app) sayHow(found *view.Found, s view.Search) {
 		fmt.Fprintln(a.err, "inspect: shorter than three characters, so every exchange was read")
 	}
 	if n := found.Unindexed; n > 0 {
-		fmt.Fprintf(a.err, "inspect: the search index lags %d exchange%s behind; these were read\n", n, plural(int(n)))
+		fmt.Fprintf(a.err, "inspect: the search index is %d exchange%s behind; those were read directly\n", n, plural(int(n)))
 	}
 	switch {
 	case found.More && s.Best:

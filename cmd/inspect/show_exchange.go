@@ -255,7 +255,7 @@ func (p *printer) takeHeading(t *view.Take) {
 	}
 	stop := string(t.StopReason)
 	if stop == "" {
-		stop = "goes on, or was killed"
+		stop = "still running, or was killed"
 	}
 	p.line("     %s", p.style(join(append(facts, string(t.Mode), strings.ReplaceAll(stop, "_", " "), counted(len(t.Steps), "step"), word(t.Reason))), cyan))
 }

@@ -52,7 +52,7 @@ func (a *app) takes(ctx context.Context, args []string, all bool) error {
 		return a.printJSON(list)
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(a.err, "no takes: inspect replay makes one")
+		fmt.Fprintln(a.err, "no takes yet: inspect replay makes one")
 		return nil
 	}
 	table := a.table("take", "of", "time", "mode", "steps", "last", "outcome", "stopped", "arm", "about")
@@ -89,7 +89,7 @@ func (a *app) takeAbout(t *view.Take) string {
 		parts = append(parts, editWord(&t.Edits[i]))
 	}
 	if t.Parent != "" {
-		parts = append(parts, "goes on")
+		parts = append(parts, "resumed")
 	}
 	return cut(join(parts), 200)
 }
@@ -113,7 +113,7 @@ func (a *app) takeRef(ctx context.Context, r transcript.Reader, ref string) (*tr
 	digits, ok := strings.CutPrefix(ref, "t")
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if !ok || err != nil || n < 1 {
-		return nil, usageError{fmt.Errorf("%q is no take: they are named t1, t2 … (inspect takes)", ref)}
+		return nil, usageError{fmt.Errorf("%q is not a take: takes are named t1, t2 … (inspect takes)", ref)}
 	}
 	take, err := r.TakeN(ctx, n)
 	if errors.Is(err, transcript.ErrNotFound) {

@@ -45,7 +45,7 @@ func TestCompare_TwoRunsAreAligned(t *testing.T) {
 		t.Error(bad)
 	}
 	wantText(t, open(t, h, "/compare?refs=r1+r1"), "Nothing differs")
-	wantText(t, open(t, h, "/compare"), "Hold two or more beside each other")
+	wantText(t, open(t, h, "/compare"), "Compare two or more side by side")
 }
 
 func TestCompare_OfManyTellsWhereEachLeftTheFirst(t *testing.T) {

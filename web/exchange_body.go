@@ -54,7 +54,7 @@ func (s *server) item(c *gin.Context) {
 	}
 	text, ok := partOf(items, c.Query("at"), c.Query("part"))
 	if !ok {
-		s.fail(c, http.StatusNotFound, "The exchange holds no item there: an address names its side and its place, such as side=request and at=/messages/0.")
+		s.fail(c, http.StatusNotFound, "The exchange has no item there: an address names its side and its place, such as side=request and at=/messages/0.")
 		return
 	}
 	c.Data(http.StatusOK, "text/plain; charset=utf-8", []byte(text))

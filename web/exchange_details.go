@@ -55,7 +55,7 @@ func (s *server) details(c *gin.Context) {
 	}
 	d, err := view.NewDetail(ctx, s.reader, e, side, c.Query("at"))
 	if errors.Is(err, transcript.ErrNotFound) {
-		s.fail(c, http.StatusNotFound, "The exchange holds no such item.")
+		s.fail(c, http.StatusNotFound, "The exchange has no such item.")
 		return
 	}
 	if err != nil {

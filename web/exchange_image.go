@@ -110,7 +110,7 @@ func (s *server) image(c *gin.Context) {
 	}
 	n, err := strconv.Atoi(c.Query("n"))
 	if err != nil || n < 0 {
-		s.fail(c, http.StatusNotFound, "The item holds no such image.")
+		s.fail(c, http.StatusNotFound, "The item has no such image.")
 		return
 	}
 	for i := range items {
@@ -122,13 +122,13 @@ func (s *server) image(c *gin.Context) {
 			return
 		}
 	}
-	s.fail(c, http.StatusNotFound, "The item holds no such image.")
+	s.fail(c, http.StatusNotFound, "The item has no such image.")
 }
 
 func (s *server) picture(c *gin.Context, p encodedPicture) {
 	content, err := base64.StdEncoding.DecodeString(p.data)
 	if err != nil || http.DetectContentType(content) != p.kind {
-		s.fail(c, http.StatusUnprocessableEntity, "That is no image of the kind that it is said to be.")
+		s.fail(c, http.StatusUnprocessableEntity, "That is not an image of the kind that it claims to be.")
 		return
 	}
 	c.Data(http.StatusOK, p.kind, content)

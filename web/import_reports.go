@@ -105,7 +105,7 @@ type importedPage struct {
 func (s *server) imported(c *gin.Context) {
 	n, err := strconv.Atoi(c.Param("n"))
 	if err != nil || n < 1 {
-		s.fail(c, http.StatusNotFound, "That is no import.")
+		s.fail(c, http.StatusNotFound, "There is no such import.")
 		return
 	}
 	p := &importedPage{layout: layout{Title: "Imported"}, Files: s.imports.report(n)}

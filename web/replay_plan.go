@@ -92,7 +92,7 @@ func (s *server) prepare(ctx context.Context, p *replayPage, e *transcript.Excha
 	case errors.Is(err, replay.ErrAfterAnswer):
 		return nil, errors.New("a result is changed that comes after the answer which is looked at: look at the last text, or replay the step that brings it")
 	case err == nil && len(ready.Arms) == 1:
-		return nil, errors.New("nothing is changed: a sample holds an edit against the recorded request, or models against each other, so change something first")
+		return nil, errors.New("nothing is changed: a sample compares an edit with the recorded request, or models with each other, so change something first")
 	}
 	return ready, err
 }

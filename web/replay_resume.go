@@ -58,7 +58,7 @@ func (s *server) newResume(ctx context.Context, t *transcript.Take) (*resumeView
 	case errors.Is(err, replay.ErrFinished), errors.Is(err, transcript.ErrNotFound), errors.Is(err, transcript.ErrDamaged):
 		return nil, nil, nil
 	case err != nil:
-		return &resumeView{N: t.N, Wrong: sentence(err), NoKey: "It cannot go on."}, nil, nil
+		return &resumeView{N: t.N, Wrong: sentence(err), NoKey: "It cannot continue."}, nil, nil
 	}
 	v := &resumeView{N: t.N, Form: s.guard.form, How: how, Host: ready.Request.Host()}
 	b := newBudget()
@@ -118,7 +118,7 @@ func (s *server) resumeTake(c *gin.Context) {
 		return
 	}
 	if ready == nil || v.NoKey != "" {
-		s.fail(c, http.StatusConflict, "This take cannot go on.")
+		s.fail(c, http.StatusConflict, "This take cannot continue.")
 		return
 	}
 	edits := v.read(c)

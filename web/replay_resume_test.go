@@ -51,7 +51,7 @@ func TestResume_GoesOnWithTheResultsThatWereTyped(t *testing.T) {
 		t.Errorf("the take stopped for %s", stop)
 	}
 	p = open(t, h, "/t/3")
-	wantText(t, p, "It goes on from t2", "Told: 1 degrees | mild\n"+payload, "beside the original")
+	wantText(t, p, "It continues t2", "Told: 1 degrees | mild\n"+payload, "beside the original")
 	for _, bad := range markup(p) {
 		t.Error(bad)
 	}

@@ -61,7 +61,7 @@ func (s *server) changes(most int64) gin.HandlerFunc {
 		}
 		c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, most)
 		if err := c.Request.ParseForm(); errors.As(err, new(*http.MaxBytesError)) {
-			s.fail(c, http.StatusRequestEntityTooLarge, "That form holds more than "+size(most)+", which is more than it takes. Go back and shorten it.")
+			s.fail(c, http.StatusRequestEntityTooLarge, "That form has more than "+size(most)+", which is more than is accepted. Go back and shorten it.")
 			c.Abort()
 			return
 		}
@@ -87,7 +87,7 @@ func (s *server) mayChange(c *gin.Context) bool {
 }
 
 func (s *server) refuseForm(c *gin.Context) {
-	s.fail(c, http.StatusForbidden, "That form is not from this page, or the viewer was started again since. Go back and load the page anew.")
+	s.fail(c, http.StatusForbidden, "That form is not from this page, or the viewer has been restarted since. Go back and reload the page.")
 	c.Abort()
 }
 

@@ -43,7 +43,7 @@ func TestStats_AreDrawnOverTimeAndByModel(t *testing.T) {
 	model := p.all(func(n *node) bool { return n.Data == "a" && strings.HasPrefix(attr(n, "href"), "/stats?model=") })[0]
 	one := open(t, h, model.attr("href"))
 	wantText(t, one, "claude-opus-5-5", "all models", "By tool")
-	wantText(t, open(t, h, "/stats?model=nobody"), "No model's name holds nobody", "Add up all models")
+	wantText(t, open(t, h, "/stats?model=nobody"), "No model's name contains nobody", "Add up all models")
 }
 
 // A provider that tells no usage has not used nothing.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/recorder"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -28,13 +29,28 @@ func (db *DB) Middleware(next http.Handler) http.Handler {
 // [recorder.NewProxy]. Close the proxy before the database.
 func (db *DB) Proxy(upstreams ...recorder.Upstream) (*recorder.Proxy, error) {
 	o := db.Recording()
-	o.Upstreams, o.Proxy, o.Status = upstreams, http.ProxyFromEnvironment, db.Status
+	if o.Upstreams = upstreams; len(upstreams) == 0 {
+		o.Upstreams = Upstreams()
+	}
+	o.Proxy, o.Status = http.ProxyFromEnvironment, db.Status
 	return recorder.NewProxy(o)
 }
 
 // Recording returns the options for recording into this database.
 func (db *DB) Recording() recorder.Options {
-	return recorder.Options{Spool: db.spool, Redact: db.redact, Log: db.log, Label: db.label}
+	return recorder.Options{Spool: db.spool, Redact: db.redact, Log: db.log, Label: db.label,
+		Find: dialect.UpstreamOf, OpensSockets: dialect.OpensSockets}
+}
+
+// Upstreams returns the well-known providers.
+func Upstreams() []recorder.Upstream {
+	var all []recorder.Upstream
+	for _, p := range dialect.Providers() {
+		if p.Name != "" {
+			all = append(all, recorder.Upstream{Name: p.Name, URL: p.Base()})
+		}
+	}
+	return all
 }
 
 // pollEvery is how often a wait looks again.

@@ -44,14 +44,18 @@ func SetArgumentsAt(d transcript.Dialect, body []byte, at string, arguments json
 	if err != nil {
 		return nil, fmt.Errorf("set arguments at %s: %w", at, err)
 	}
-	member, form := argumentsMember(d, call)
+	api := of(d)
+	if api == nil {
+		return nil, fmt.Errorf("set arguments at %s: %w", at, ErrNoCall)
+	}
+	member, form := api.Arguments(call)
 	if member == "" {
 		return nil, fmt.Errorf("set arguments at %s: %w", at, ErrNoCall)
 	}
 	value := []byte(arguments)
 	switch {
-	case form == asText && rawjson.IsString(value): // its text is the input
-	case form != asValue:
+	case form == FreeText && rawjson.IsString(value): // its text is the input
+	case form != AsObject:
 		value = rawjson.Quote(string(value))
 	case !rawjson.IsObject(value):
 		return nil, fmt.Errorf("set arguments at %s: %w", at, ErrArguments)
@@ -68,49 +72,4 @@ func sameValue(a, b []byte) bool {
 		return rawjson.String(a) == rawjson.String(b)
 	}
 	return bytes.Equal(a, b)
-}
-
-// form is how a call writes its arguments.
-type form int
-
-const (
-	asJSONText form = iota // JSON in a string
-	asText                 // free text in a string
-	asValue                // an object
-)
-
-// argumentsMember gives the pointer, from the call, to its arguments; "" if v is no
-// tool call.
-func argumentsMember(d transcript.Dialect, v []byte) (string, form) {
-	kind := rawjson.String(rawjson.Get(v, "type"))
-	switch d {
-	case transcript.Chat:
-		switch {
-		case rawjson.IsObject(rawjson.Get(v, "custom")):
-			return "/custom/input", asText
-		case rawjson.IsObject(rawjson.Get(v, "function")):
-			return "/function/arguments", asJSONText
-		case rawjson.Get(v, "name") != nil: // a legacy function_call
-			return "/arguments", asJSONText
-		}
-	case transcript.Messages:
-		switch kind {
-		case "tool_use", "server_tool_use", "mcp_tool_use":
-			return "/input", asValue
-		}
-	case transcript.Responses:
-		switch kind {
-		case "function_call", "mcp_call":
-			return "/arguments", asJSONText
-		case "custom_tool_call":
-			return "/input", asText
-		case "tool_search_call":
-			return "/arguments", asValue
-		case "apply_patch_call":
-			return "/operation", asValue
-		case "computer_call", "local_shell_call", "shell_call", "web_search_call":
-			return "/action", asValue
-		}
-	}
-	return "", asValue
 }

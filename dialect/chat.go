@@ -7,25 +7,25 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// chatAPI is OpenAI Chat Completions, and what the many vendors that speak it
+// chatDecoder reads OpenAI Chat Completions, and what the many vendors that speak it
 // made of it.
-type chatAPI struct{ *reader }
+type chatDecoder struct{ *reader }
 
-func (a chatAPI) stream() assembler { return &chatStream{reader: a.reader} }
+func (a chatDecoder) Stream() Assembler { return &chatStream{reader: a.reader} }
 
-func (a chatAPI) request(o *outline) {
+func (a chatDecoder) Request(o *outline) {
 	a.common(o)
 	a.each(o, "messages", a.message, nil)
 	a.each(o, "tools", a.tool, nil)
 	a.each(o, "functions", a.tool, nil) // before tools there were
 }
 
-func (a chatAPI) message(v []byte, at string) {
+func (a chatDecoder) message(v []byte, at string) {
 	m := chatMessage{reader: a.reader, at: at, add: a.in}
 	m.read(v)
 }
 
-func (a chatAPI) tool(v []byte, at string) {
+func (a chatDecoder) tool(v []byte, at string) {
 	name := rawjson.String(rawjson.Get(v, "function", "name"))
 	for _, path := range [...][]string{{"custom", "name"}, {"name"}, {"type"}} {
 		if name == "" {
@@ -35,7 +35,7 @@ func (a chatAPI) tool(v []byte, at string) {
 	a.in(transcript.Item{Kind: transcript.ToolDefinition, Name: name, Raw: v, At: at})
 }
 
-func (a chatAPI) response(object []byte) {
+func (a chatDecoder) Response(object []byte) {
 	t := a.turn
 	a.readError(object)
 	var choices, usage, groq []byte
@@ -84,7 +84,7 @@ func choiceIndex(choice []byte, position int64) int64 {
 	return position
 }
 
-func (a chatAPI) choice(v []byte, position int, lowest int64) {
+func (a chatDecoder) choice(v []byte, position int, lowest int64) {
 	t := a.turn
 	m := chatMessage{reader: a.reader, add: a.out, role: "assistant",
 		at:     "/choices/" + strconv.Itoa(position) + "/message",
@@ -113,7 +113,7 @@ func (a chatAPI) choice(v []byte, position int, lowest int64) {
 //
 // Output is as reported. xAI does not count reasoning in completion_tokens;
 // its total shows that, and so does a warning.
-func (a chatAPI) usage(v []byte) *transcript.Usage {
+func (a chatDecoder) usage(v []byte) *transcript.Usage {
 	u := transcript.Usage{}
 	var hit, write int64
 	for c := rawjson.Walk(v); c.Object && c.Next(); {

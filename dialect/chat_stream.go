@@ -21,7 +21,7 @@ type chatStream struct {
 	behind  bool // events came behind [DONE]
 }
 
-func (s *chatStream) event(name string, data []byte) (content bool) {
+func (s *chatStream) Event(name string, data []byte) (content bool) {
 	if data[0] == '[' && string(data) == "[DONE]" {
 		s.done = true
 		return false
@@ -87,7 +87,7 @@ func (s *chatStream) choice(index int64) *chatChoice {
 	return c
 }
 
-func (s *chatStream) object() (object []byte, complete bool) {
+func (s *chatStream) Object() (object []byte, complete bool) {
 	if s.top.Len() == 0 && len(s.choices) == 0 {
 		return nil, s.done
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
@@ -65,30 +66,19 @@ func Convert(from, to transcript.Dialect, body []byte) (converted []byte, losses
 	if !rawjson.Valid(body) || !rawjson.IsObject(body[rawjson.SkipSpace(body, 0):]) {
 		return nil, nil, errors.New("convert request: the body is no JSON object")
 	}
-	d := &draft{from: from, to: to}
-	switch body = body[rawjson.SkipSpace(body, 0):]; from {
-	case transcript.Chat:
-		readChatRequest(d, body)
-	case transcript.Responses:
-		readResponsesRequest(d, body)
-	case transcript.Messages:
-		readMessagesRequest(d, body)
-	default:
+	source, target := of(from), of(to)
+	if source == nil {
 		return nil, nil, fmt.Errorf("convert request from %s: %w", from, ErrNoConversion)
 	}
-	d.fitIDs()
-	d.fitNames()
-	var out rawjson.Object
-	switch to {
-	case transcript.Chat:
-		writeChatRequest(d, &out)
-	case transcript.Responses:
-		writeResponsesRequest(d, &out)
-	case transcript.Messages:
-		writeMessagesRequest(d, &out)
-	default:
+	if target == nil {
 		return nil, nil, fmt.Errorf("convert request to %s: %w", to, ErrNoConversion)
 	}
+	d := &draft{names: source.Settings}
+	source.Read(d, body[rawjson.SkipSpace(body, 0):])
+	d.fitIDs(target.Limits)
+	d.fitNames(target.Limits)
+	var out rawjson.Object
+	target.Write(d, &out)
 	if converted = out.Bytes(); !rawjson.Valid(converted) {
 		return nil, nil, errors.New("convert request: it is nested too deep")
 	}
@@ -97,14 +87,15 @@ func Convert(from, to transcript.Dialect, body []byte) (converted []byte, losses
 
 // draft is a request apart from any dialect, on its way from one to another.
 type draft struct {
-	from, to transcript.Dialect
-	settings settings
-	choice   *toolChoice
-	format   *format
-	tools    []tool
-	units    []utterance
-	losses   []Loss
-	message  int // how many messages were read
+	names        map[string]string // of settings, in the API that is read
+	customIsFree bool              // a custom tool of the API that is read takes free text
+	settings     settings
+	choice       *toolChoice
+	format       *format
+	tools        []tool
+	units        []utterance
+	losses       []Loss
+	message      int // how many messages were read
 }
 
 // utterance is one item of a history: what a message says, one call, one result.
@@ -166,6 +157,10 @@ func (d *draft) member(at, name string, v []byte) {
 	default:
 		d.lose(MemberDropped, at+"/"+rawjson.EscapeToken(name), "the other dialect has no counterpart")
 	}
+}
+
+func escapeToken(name string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
 // rest lists the members of an object apart from those that are known.

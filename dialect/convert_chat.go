@@ -1,17 +1,19 @@
 package dialect
 
 import (
-	"strconv"
-
 	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
-func readChatRequest(d *draft, body []byte) {
+// chatReader reads a request into a draft.
+type chatReader struct{ *draft }
+
+func readChatRequest(to *draft, body []byte) {
+	d := chatReader{to}
 	for c := rawjson.Walk(body); c.Next(); {
 		switch v, name := c.Value(), string(c.Key()); name {
 		case "messages":
-			each(v, "/messages", d.chatMessage)
+			each(v, "/messages", d.readMessage)
 		case "tools", "functions":
 			d.readTools(v, "/"+name)
 		case "tool_choice", "function_call":
@@ -52,8 +54,8 @@ func readChatRequest(d *draft, body []byte) {
 	}
 }
 
-// chatMessage reads one message: what it says is one utterance, its calls are more.
-func (d *draft) chatMessage(v []byte, at string) {
+// readMessage reads one message: what it says is one utterance, its calls are more.
+func (d chatReader) readMessage(v []byte, at string) {
 	d.message++
 	u := utterance{kind: transcript.MessageItem, role: rawjson.String(rawjson.Get(v, "role")), at: at, message: d.message}
 	switch u.role {
@@ -75,10 +77,10 @@ func (d *draft) chatMessage(v []byte, at string) {
 		case "reasoning_content", "reasoning", "thinking", "reasoning_details":
 			d.reasoning(at+"/"+name, v)
 		case "tool_calls":
-			each(v, at+"/tool_calls", func(v []byte, at string) { calls = append(calls, d.chatCall(v, at)) })
+			each(v, at+"/tool_calls", func(v []byte, at string) { calls = append(calls, d.call(v, at)) })
 		case "function_call":
 			if !blank(v) {
-				calls = append(calls, d.chatCall(v, at+"/function_call"))
+				calls = append(calls, d.call(v, at+"/function_call"))
 			}
 		case "tool_call_id":
 			u.id = rawjson.String(v)
@@ -104,7 +106,7 @@ func (d *draft) chatMessage(v []byte, at string) {
 	}
 }
 
-func (d *draft) chatCall(v []byte, at string) utterance {
+func (d chatReader) call(v []byte, at string) utterance {
 	u := utterance{kind: transcript.ToolCall, role: "assistant", at: at, message: d.message, id: rawjson.String(rawjson.Get(v, "id"))}
 	f, inside := v, at
 	for _, kind := range [...]string{"function", "custom"} {
@@ -135,13 +137,13 @@ type chatEntry struct {
 }
 
 type chatWriter struct {
-	*draft
+	openAI
 	out   []*chatEntry
 	owner map[string]*chatEntry // of the calls so far, the latest of an id
 }
 
 func writeChatRequest(d *draft, out *rawjson.Object) {
-	w := chatWriter{draft: d, owner: map[string]*chatEntry{}}
+	w := chatWriter{openAI: openAI{d, true}, owner: map[string]*chatEntry{}}
 	for i := range d.units {
 		u := &d.units[i]
 		switch u.kind {
@@ -154,10 +156,34 @@ func writeChatRequest(d *draft, out *rawjson.Object) {
 		}
 	}
 	out.Set("messages", rawjson.Array(w.messages()))
-	d.writeTools(out)
-	d.writeChoice(out)
-	d.writeFormat(out)
-	d.writeSettings(out)
+	w.tools_(out)
+	w.choice_(out)
+	w.format(out)
+	w.settings_(out)
+}
+
+func (w *chatWriter) format(out *rawjson.Object) {
+	switch f := w.draft.format; {
+	case f == nil:
+	case f.kind == "json_schema":
+		out.Set("response_format", []byte(`{"type":"json_schema","json_schema":`+string(w.schema(f))+`}`))
+	default:
+		out.Set("response_format", []byte(`{"type":"`+f.kind+`"}`))
+	}
+}
+
+func (w *chatWriter) settings_(out *rawjson.Object) {
+	w.writeSettings(out, chatSettings, func(s setting) bool {
+		alone := s.name == "parallel_tool_calls" && len(w.tools) == 0
+		if alone {
+			w.lose(ParameterDropped, s.at, "chat takes it beside tools alone")
+		}
+		return alone
+	})
+	if v := w.settings.get("stream"); v != nil && string(v.v) == "true" {
+		// The other APIs always tell what a stream used.
+		out.Set("stream_options", []byte(`{"include_usage":true}`))
+	}
 }
 
 func (w *chatWriter) last() *chatEntry {
@@ -186,14 +212,14 @@ func (w *chatWriter) say(u *utterance) {
 		e = w.entry(u.role)
 	}
 	if u.plain && len(e.parts) == 0 && e.plain == nil {
-		e.plain, e.message = w.openAIContent(u), u.message
+		e.plain, e.message = w.content_(u), u.message
 		return
 	}
 	if e.plain != nil {
 		e.parts = append(e.parts, []byte(`{"type":"text","text":`+string(e.plain)+`}`))
 		e.plain = nil
 	}
-	e.parts, e.message = append(e.parts, w.openAIParts(u)...), u.message
+	e.parts, e.message = append(e.parts, w.parts(u)...), u.message
 }
 
 func (w *chatWriter) call(u *utterance) {
@@ -212,7 +238,7 @@ func (w *chatWriter) call(u *utterance) {
 
 func (w *chatWriter) result(u *utterance) {
 	w.lostMark(u)
-	m := []byte(`{"role":"tool","tool_call_id":` + string(rawjson.Quote(u.id)) + `,"content":` + string(w.openAIContent(u)) + `}`)
+	m := []byte(`{"role":"tool","tool_call_id":` + string(rawjson.Quote(u.id)) + `,"content":` + string(w.content_(u)) + `}`)
 	e := w.owner[u.id]
 	if e == nil { // its call is not in the history
 		e = &chatEntry{}
@@ -246,11 +272,4 @@ func (w *chatWriter) messages() [][]byte {
 		out = append(out, e.results...)
 	}
 	return out
-}
-
-// lostMark lists what a result says besides its text.
-func (d *draft) lostMark(u *utterance) {
-	if u.isError {
-		d.change(ErrorMarkDropped, u.at, strconv.FormatBool(u.isError), "", "only messages marks results as errors")
-	}
 }

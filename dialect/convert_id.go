@@ -9,33 +9,14 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// longestID is what each dialect takes for the id of a call: chat and responses
-// answer a longer one with 400 "string too long"; Bedrock's Converse documents
-// 64 for the ids of Anthropic's models.
-func longestID(d transcript.Dialect) int {
-	if d == transcript.Chat {
-		return 40
-	}
-	return 64
-}
-
-// longestName is what each dialect takes for the name of a tool.
-func longestName(d transcript.Dialect) int {
-	if d == transcript.Messages {
-		return 128
-	}
-	return 64
-}
-
-// fitIDs gives every call an id that the other dialect takes, and its result
-// the same. Messages refuses most signs, and an id that a second call has too.
-func (d *draft) fitIDs() {
+// fitIDs gives every call an id that the other API takes, and its result the same.
+func (d *draft) fitIDs(l Limits) {
 	items := make([]transcript.Item, len(d.units))
 	for i := range d.units {
 		u := &d.units[i]
 		items[i] = transcript.Item{Kind: u.kind, Role: u.role, CallID: u.id, Name: u.name}
 	}
-	f := fitting{longest: longestID(d.to), strict: d.to == transcript.Messages, minted: "call"}
+	f := fitting{longest: l.ID, strict: l.PlainID, minted: "call"}
 	f.reserve(len(d.units))
 	calls := make([]int, len(d.units)) // of each result, 1 + its call
 	for _, m := range transcript.PairItems(items) {
@@ -72,8 +53,8 @@ func (d *draft) fitted(code LossCode, at string, old *string, now, why string) {
 
 // fitNames gives every tool a name that the other dialect takes, the same in
 // its definition, its calls and the choice of it.
-func (d *draft) fitNames() {
-	f := fitting{longest: longestName(d.to), strict: true, minted: "tool"}
+func (d *draft) fitNames(l Limits) {
+	f := fitting{longest: l.Name, strict: true, minted: "tool"}
 	f.reserve(len(d.tools))
 	known := map[string]string{}
 	rename := func(at string, name *string) {

@@ -12,8 +12,12 @@ import (
 // demands a bound, and every model in service takes this one.
 const defaultMaxTokens = 4096
 
-func readMessagesRequest(d *draft, body []byte) {
-	d.messagesUnits(rawjson.Get(body, "system"), "/system", "system")
+// messagesReader reads a request into a draft.
+type messagesReader struct{ *draft }
+
+func readMessagesRequest(to *draft, body []byte) {
+	d := messagesReader{to}
+	d.units_(rawjson.Get(body, "system"), "/system", "system")
 	each(rawjson.Get(body, "messages"), "/messages", func(v []byte, at string) {
 		role := rawjson.String(rawjson.Get(v, "role"))
 		if !rawjson.IsObject(v) || role == "" {
@@ -21,7 +25,7 @@ func readMessagesRequest(d *draft, body []byte) {
 			return
 		}
 		d.rest(v, at, "role", "content", "id", "type")
-		d.messagesUnits(rawjson.Get(v, "content"), at+"/content", role)
+		d.units_(rawjson.Get(v, "content"), at+"/content", role)
 	})
 	for c := rawjson.Walk(body); c.Next(); {
 		switch v, name := c.Value(), string(c.Key()); name {
@@ -62,7 +66,7 @@ func readMessagesRequest(d *draft, body []byte) {
 	d.readThinking(rawjson.Get(body, "thinking")) // behind the effort, which says more
 }
 
-func (d *draft) outputConfig(v []byte) {
+func (d messagesReader) outputConfig(v []byte) {
 	for c := rawjson.Walk(v); c.Object && c.Next(); {
 		switch name, at := string(c.Key()), "/output_config/"+rawjson.EscapeToken(string(c.Key())); name {
 		case "format":
@@ -75,9 +79,9 @@ func (d *draft) outputConfig(v []byte) {
 	}
 }
 
-// messagesUnits reads what a message says, or the system prompt: adjacent
+// units_ reads what a message says, or the system prompt: adjacent
 // texts and images are one utterance.
-func (d *draft) messagesUnits(v []byte, at, role string) {
+func (d messagesReader) units_(v []byte, at, role string) {
 	d.message++
 	says := utterance{kind: transcript.MessageItem, role: role, at: at, message: d.message}
 	if role == "system" {
@@ -106,7 +110,7 @@ func (d *draft) messagesUnits(v []byte, at, role string) {
 			d.add(utterance{kind: it.Kind, role: role, at: at, message: d.message, id: it.CallID, name: it.Name, arguments: it.ArgumentsRaw})
 		case it.Kind == transcript.ToolResult:
 			flush()
-			d.messagesResult(v, at, &it)
+			d.result(v, at, &it)
 		case it.Kind == transcript.Compaction && it.Text != "":
 			says.pieces = append(says.pieces, piece{kind: textPiece, at: at, text: rawjson.Get(v, "content")})
 			d.change(PartRewritten, at, "compaction", "text", "the other dialect has no summaries of its own")
@@ -123,7 +127,7 @@ func (d *draft) messagesUnits(v []byte, at, role string) {
 	flush()
 }
 
-func (d *draft) messagesResult(v []byte, at string, it *transcript.Item) {
+func (d messagesReader) result(v []byte, at string, it *transcript.Item) {
 	u := utterance{kind: it.Kind, role: "tool", at: at, message: d.message, id: it.CallID, isError: it.IsError}
 	d.rest(v, at, "type", "id", "tool_use_id", "content", "is_error")
 	if content := rawjson.Get(v, "content"); rawjson.Present(content) {
@@ -168,10 +172,10 @@ func writeMessagesRequest(d *draft, out *rawjson.Object) {
 	}
 	w.writeSystem(out)
 	out.Set("messages", rawjson.Array(w.messages()))
-	d.writeTools(out)
-	d.writeChoice(out)
-	d.writeFormat(out)
-	d.writeSettings(out)
+	w.tools_(out)
+	w.choice_(out)
+	w.format_(out)
+	w.writeSettings(out, messagesSettings, func(s setting) bool { return w.setting(s, out) })
 	if out.Get("max_tokens") == nil {
 		tokens := strconv.Itoa(defaultMaxTokens)
 		out.Set("max_tokens", []byte(tokens))
@@ -227,7 +231,7 @@ func (w *messagesWriter) call(u *utterance) {
 	w.owner[u.id] = e
 }
 
-func (d *draft) toolUse(u *utterance) []byte {
+func (d *messagesWriter) toolUse(u *utterance) []byte {
 	input := []byte(strings.TrimSpace(u.arguments))
 	switch {
 	case u.free:

@@ -7,7 +7,12 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-func readResponsesRequest(d *draft, body []byte) {
+// responsesReader reads a request into a draft.
+type responsesReader struct{ *draft }
+
+func readResponsesRequest(to *draft, body []byte) {
+	d := responsesReader{to}
+	d.customIsFree = true
 	for _, member := range [...]string{"instructions", "input"} { // instructions come first
 		role := map[string]string{"instructions": "system", "input": "user"}[member]
 		v := rawjson.Get(body, member)
@@ -21,7 +26,7 @@ func readResponsesRequest(d *draft, body []byte) {
 			d.add(u)
 			continue
 		}
-		each(v, "/"+member, func(v []byte, at string) { d.responsesItem(v, at, role) })
+		each(v, "/"+member, func(v []byte, at string) { d.item(v, at, role) })
 	}
 	for c := rawjson.Walk(body); c.Next(); {
 		switch v, name := c.Value(), string(c.Key()); name {
@@ -43,7 +48,7 @@ func readResponsesRequest(d *draft, body []byte) {
 				}
 			})
 		case "reasoning", "text", "stream_options":
-			d.responsesGroup(name, v)
+			d.group(name, v)
 		default:
 			if !d.readSetting(name, v) {
 				d.dropSetting("/"+rawjson.EscapeToken(name), v)
@@ -52,8 +57,8 @@ func readResponsesRequest(d *draft, body []byte) {
 	}
 }
 
-// responsesGroup reads a parameter that is an object of several.
-func (d *draft) responsesGroup(group string, v []byte) {
+// group reads a parameter that is an object of several.
+func (d responsesReader) group(group string, v []byte) {
 	for m := rawjson.Walk(v); m.Object && m.Next(); {
 		switch inner, at := string(m.Key()), "/"+group+"/"+rawjson.EscapeToken(string(m.Key())); {
 		case group == "text" && inner == "format":
@@ -66,8 +71,8 @@ func (d *draft) responsesGroup(group string, v []byte) {
 	}
 }
 
-// responsesItem reads one element of the input.
-func (d *draft) responsesItem(v []byte, at, role string) {
+// item reads one element of the input.
+func (d responsesReader) item(v []byte, at, role string) {
 	d.message++
 	it, _ := responsesItem(v, role)
 	kind := rawjson.String(rawjson.Get(v, "type"))
@@ -90,9 +95,9 @@ func (d *draft) responsesItem(v []byte, at, role string) {
 	case it.Kind == transcript.Reasoning:
 		d.reasoning(at, v)
 	case it.Kind == transcript.ToolCall:
-		d.responsesCall(&u, &it, v, kind)
+		d.call(&u, &it, v, kind)
 	case it.Kind == transcript.ToolResult:
-		d.responsesResult(&u, &it, v, kind)
+		d.result(&u, &it, v, kind)
 	case kind == "additional_tools":
 		d.change(ToolRewritten, at, kind, "tools of the request", "the other dialect has no tools that come later")
 		d.readTools(rawjson.Get(v, "tools"), at+"/tools")
@@ -105,7 +110,7 @@ func (d *draft) responsesItem(v []byte, at, role string) {
 	}
 }
 
-func (d *draft) responsesCall(u *utterance, it *transcript.Item, v []byte, kind string) {
+func (d responsesReader) call(u *utterance, it *transcript.Item, v []byte, kind string) {
 	u.arguments, u.free = it.ArgumentsRaw, kind == "custom_tool_call"
 	if kind != "function_call" && !u.free {
 		u.name = strings.TrimSuffix(kind, "_call")
@@ -116,7 +121,7 @@ func (d *draft) responsesCall(u *utterance, it *transcript.Item, v []byte, kind 
 	d.add(*u)
 }
 
-func (d *draft) responsesResult(u *utterance, it *transcript.Item, v []byte, kind string) {
+func (d responsesReader) result(u *utterance, it *transcript.Item, v []byte, kind string) {
 	u.role = "tool"
 	output := rawjson.Get(v, "output")
 	switch kind {
@@ -135,23 +140,41 @@ func (d *draft) responsesResult(u *utterance, it *transcript.Item, v []byte, kin
 }
 
 func writeResponsesRequest(d *draft, out *rawjson.Object) {
+	w := responsesWriter{openAI{d, false}}
 	var input [][]byte
 	for i := range d.units {
 		u := &d.units[i]
 		if i == 0 && u.kind == transcript.System && u.role == "system" && u.plain {
-			out.Set("instructions", d.openAIContent(u))
+			out.Set("instructions", w.content_(u))
 			continue
 		}
-		input = append(input, d.responsesUnit(u))
+		input = append(input, w.unit(u))
 	}
 	out.Set("input", rawjson.Array(input))
-	d.writeTools(out)
-	d.writeChoice(out)
-	d.writeFormat(out)
-	d.writeSettings(out)
+	w.tools_(out)
+	w.choice_(out)
+	if f := d.format; f != nil {
+		whole := rawjson.Object{}
+		whole.Set("type", rawjson.Quote(f.kind))
+		whole.Overlay(w.schema(f))
+		setInside(out, "text", "format", whole.Bytes())
+	}
+	d.writeSettings(out, responsesSettings, func(s setting) bool {
+		switch s.name {
+		case "effort", "summary":
+			setInside(out, "reasoning", s.name, s.v)
+		case "verbosity":
+			setInside(out, "text", "verbosity", s.v)
+		default:
+			return false
+		}
+		return true
+	})
 }
 
-func (d *draft) responsesUnit(u *utterance) []byte {
+type responsesWriter struct{ openAI }
+
+func (d responsesWriter) unit(u *utterance) []byte {
 	var f rawjson.Object
 	switch u.kind {
 	case transcript.ToolCall:
@@ -171,11 +194,11 @@ func (d *draft) responsesUnit(u *utterance) []byte {
 		}
 		f.Set("type", rawjson.Quote(kind))
 		f.Set("call_id", rawjson.Quote(u.id))
-		f.Set("output", d.openAIContent(u))
+		f.Set("output", d.content_(u))
 	default:
 		f.Set("type", []byte(`"message"`))
 		f.Set("role", rawjson.Quote(u.role))
-		f.Set("content", d.openAIContent(u))
+		f.Set("content", d.content_(u))
 	}
 	return f.Bytes()
 }

@@ -25,17 +25,10 @@ func Decode(d transcript.Dialect, w *Wire) *transcript.Turn {
 
 func (r *reader) decode() {
 	r.path()
-	var read api
-	switch r.turn.Dialect {
-	case transcript.Chat:
-		read = chatAPI{r}
-	case transcript.Responses:
-		read = responsesAPI{r}
-	case transcript.Messages:
-		read = messagesAPI{r}
-	default:
+	if r.api == nil {
 		return
 	}
+	read := r.api.Decode(r)
 	r.request(read)
 	if r.turn.Model == "" {
 		r.turn.Model = modelOfPath(r.wire.URL)
@@ -46,52 +39,42 @@ func (r *reader) decode() {
 	}
 }
 
-// path reads what the request target says of answers and conversations that the
-// provider holds: GET /v1/responses/ID polls an answer, or resumes its stream
-// with starting_after; /v1/conversations/ID is a conversation
-// (openai-python resources/responses, resources/conversations).
+// path reads what the request target names.
 func (r *reader) path() {
 	p := segments(r.wire.URL)
-	for i := 0; i+1 < len(p); i++ {
-		switch p[i] {
-		case "responses":
-			if strings.HasPrefix(p[i+1], "resp") {
-				r.turn.RetrievedID = p[i+1]
-			}
-		case "conversations":
-			r.turn.Conversation = p[i+1]
-		}
-	}
-	if n := len(p); n > 0 && p[n-1] == "conversations" {
-		if v := bytes.TrimSpace(r.wire.Response); rawjson.IsObject(v) && rawjson.String(rawjson.Get(v, "object")) == "conversation" {
-			r.turn.Conversation = rawjson.String(rawjson.Get(v, "id"))
+	for _, a := range List {
+		if a.Target != nil {
+			a.Target(r, p)
 		}
 	}
 }
 
-// api is what one dialect knows. Bodies are whole, valid JSON values.
-type api interface {
-	request(o *outline)
-	// response reads a response object. It is called for error bodies too.
-	response(object []byte)
-	stream() assembler
+// decoder reads one exchange. Bodies are whole, valid JSON values.
+type decoder interface {
+	Request(o *outline)
+	// Response reads a response object. It is called for error bodies too.
+	Response(object []byte)
+	Stream() Assembler
 }
 
-// assembler builds the response object of a stream.
-type assembler interface {
-	// event takes the data of one event, a valid JSON value or "[DONE]", and
-	// tells whether it carried content.
-	event(name string, data []byte) (content bool)
-	// object gives what has come so far as a response object, nil if nothing
+// Assembler builds the response object of a stream.
+type Assembler interface {
+	// Event takes the data of one event, a valid JSON value or "[DONE]", and
+	// reports whether it carried content.
+	Event(name string, data []byte) (content bool)
+	// Object returns what has come so far as a response object, nil if nothing
 	// of one has, and whether the stream's own end was seen.
-	object() (object []byte, complete bool)
+	Object() (object []byte, complete bool)
 }
 
 // reader holds what the decoders of all dialects share.
 type reader struct {
+	api    *API // nil for transcript.Unknown
 	turn   *transcript.Turn
 	wire   *Wire
 	warned int // how often
+
+	noOutputCount bool // the usage does not say what came out
 
 	memory  *Memory // nil to read everything anew
 	memos   []*memo // of the elements so far, nil for those that have none
@@ -103,7 +86,7 @@ type reader struct {
 }
 
 func newReader(d transcript.Dialect, w *Wire) *reader {
-	return &reader{turn: &transcript.Turn{Dialect: d, FirstContentAt: -1}, wire: w}
+	return &reader{api: of(d), turn: &transcript.Turn{Dialect: d, FirstContentAt: -1}, wire: w}
 }
 
 func (r *reader) warn(format string, args ...any) {
@@ -150,7 +133,7 @@ func (r *reader) behind(rest int, side string) {
 	r.warn("%s body has %d bytes behind its JSON value", side, rest)
 }
 
-func (r *reader) response(read api) {
+func (r *reader) response(read decoder) {
 	t, body := r.turn, r.wire.Response
 	eventStream := strings.HasPrefix(header(r.wire.ResponseHeader, "Content-Type"), "text/event-stream")
 	switch {
@@ -162,7 +145,7 @@ func (r *reader) response(read api) {
 		t.Complete = whole && object != nil
 		t.Response = object
 		if object != nil {
-			read.response(object)
+			read.Response(object)
 		}
 	case eventStream || looksLikeEvents(body):
 		t.Stream = true
@@ -177,7 +160,7 @@ func (r *reader) response(read api) {
 		}
 	}
 	if t.Usage != nil {
-		t.Usage.Complete = t.Complete && countsOutput(t)
+		t.Usage.Complete = t.Complete && !r.noOutputCount
 	}
 }
 
@@ -199,8 +182,8 @@ func looksLikeEvents(body []byte) bool {
 	return false
 }
 
-func (r *reader) readStream(read api, body []byte) {
-	t, build := r.turn, read.stream()
+func (r *reader) readStream(read decoder, body []byte) {
+	t, build := r.turn, read.Stream()
 	var sse SSE
 	notJSON, unterminated := 0, false
 	take := func(e Event) {
@@ -216,7 +199,7 @@ func (r *reader) readStream(read api, body []byte) {
 		if e.Unterminated {
 			r.warn("the last event has no blank line behind it")
 		}
-		if build.event(e.Name, data) && t.FirstContentAt < 0 {
+		if build.Event(e.Name, data) && t.FirstContentAt < 0 {
 			t.FirstContentAt = e.End
 		}
 	}
@@ -233,11 +216,11 @@ func (r *reader) readStream(read api, body []byte) {
 	if sse.Strange > 0 {
 		r.warn("%d lines are no field of an event stream", sse.Strange)
 	}
-	object, complete := build.object()
+	object, complete := build.Object()
 	t.Complete = complete
 	if object != nil {
 		t.Response = object
-		read.response(object)
+		read.Response(object)
 	}
 	if !complete && t.Error == nil {
 		r.warn("the stream ended before its end event")

@@ -12,15 +12,15 @@ import (
 
 // Elements gives, for each large array of a request body, where its elements
 // end: the cuts of Split that are the ends of elements.
-func Elements(body []byte) map[string][]int {
-	ends := map[string][]int{}
+func Elements(d transcript.Dialect, body []byte) map[string][]int {
+	ends, api := map[string][]int{}, of(d)
 	i := rawjson.SkipSpace(body, 0)
 	if i == len(body) || body[i] != '{' {
 		return ends
 	}
 	for c := rawjson.Walk(body[i:]); c.Next(); {
 		name := c.Key()
-		if !isLarge(name) {
+		if !api.repeats(name) {
 			continue
 		}
 		var list []int
@@ -49,7 +49,7 @@ func ElementAt(at string) (member string, index int, ok bool) {
 // element; at is the pointer of any item in it. Nothing if it is no element.
 func DecodeElement(d transcript.Dialect, at string, piece []byte) []transcript.Item {
 	member, index, ok := ElementAt(at)
-	if !ok || !isLarge([]byte(member)) {
+	if !ok || !of(d).repeats([]byte(member)) {
 		return nil
 	}
 	piece = bytes.TrimSpace(piece)

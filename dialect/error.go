@@ -106,3 +106,6 @@ func (r *reader) readError(object []byte) {
 	}
 	r.fail(e)
 }
+
+// plainError writes an error object as most providers answer with it.
+func plainError(object []byte) []byte { return []byte(`{"error":` + string(object) + `}`) }

@@ -39,7 +39,7 @@ func (g *Growing) Continue(response []byte, results []Result, over bool) ([]byte
 	if !rawjson.Valid(response) {
 		return nil, errors.New("continue request: the answer is not JSON")
 	}
-	elements, err := grown(g.d, response[rawjson.SkipSpace(response, 0):], results)
+	elements, err := of(g.d).Append(response[rawjson.SkipSpace(response, 0):], results)
 	if err != nil {
 		return nil, fmt.Errorf("continue request: %w", err)
 	}
@@ -69,33 +69,15 @@ func (g *Growing) widen(more int, over bool) {
 // find finds the end of the list that grows. It stays unknown where the request
 // leaves its history to the server, or is no object.
 func (g *Growing) find() {
-	name := "messages"
-	if g.d == transcript.Responses {
-		name = "input"
-		if held(g.body[rawjson.SkipSpace(g.body, 0):]) {
-			return
-		}
+	api := of(g.d)
+	if held(api.Held, g.body[rawjson.SkipSpace(g.body, 0):]) {
+		return
 	}
-	at, err := rawjson.Locate(g.body, "/"+name)
+	at, err := rawjson.Locate(g.body, "/"+api.History())
 	if err != nil || g.body[at.Start] != '[' {
 		return
 	}
 	if end, comma := rawjson.Tail(g.body, at); comma != nil {
 		g.end, g.comma = end, comma
 	}
-}
-
-// grown gives the elements that an answer and the results of its calls are, in a
-// history that the request holds.
-func grown(d transcript.Dialect, response []byte, results []Result) ([][]byte, error) {
-	switch d {
-	case transcript.Chat:
-		return grownChat(response, results)
-	case transcript.Messages:
-		return grownMessages(response, results), nil
-	case transcript.Responses:
-		output := rawjson.Elements(rawjson.Get(response, "output"))
-		return append(output, responsesResults(output, results)...), nil
-	}
-	return nil, fmt.Errorf("unknown dialect %q", d)
 }

@@ -20,9 +20,6 @@ type input struct {
 // before.
 type inputMark struct{ memos, items, keys int }
 
-// isHistory names the lists that grow from request to request.
-func isHistory(name string) bool { return name == "messages" || name == "input" }
-
 // mostInputItems bounds the items of all inputs that are kept: the histories of
 // some forty agents.
 const mostInputItems = 16 << 10

@@ -212,7 +212,7 @@ func TestMemory_ComparesInsteadOfReading(t *testing.T) {
 	for _, a := range growing() {
 		var memory Memory
 		memory.Read(a.dialect, &Wire{Request: a.body})
-		o, _, ok := outlineOf(a.dialect, a.body, &memory)
+		o, _, ok := outlineOf(of(a.dialect), a.body, &memory)
 		if !ok {
 			t.Fatalf("%s: no outline", a.dialect)
 		}

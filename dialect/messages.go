@@ -8,13 +8,13 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// messagesAPI is Anthropic Messages, at Anthropic, on Vertex AI and under
+// messagesDecoder reads Anthropic Messages, at Anthropic, on Vertex AI and under
 // Bedrock's invoke.
-type messagesAPI struct{ *reader }
+type messagesDecoder struct{ *reader }
 
-func (a messagesAPI) stream() assembler { return &messagesStream{reader: a.reader} }
+func (a messagesDecoder) Stream() Assembler { return &messagesStream{reader: a.reader} }
 
-func (a messagesAPI) request(o *outline) {
+func (a messagesDecoder) Request(o *outline) {
 	a.common(o)
 	// Threads that the provider holds: {"type":"continue","previous_message_id":…}
 	// goes on from an answer, and only what is new is sent
@@ -25,13 +25,13 @@ func (a messagesAPI) request(o *outline) {
 	a.each(o, "tools", a.tool, nil)
 }
 
-func (a messagesAPI) systemBlock(v []byte, at string) {
+func (a messagesDecoder) systemBlock(v []byte, at string) {
 	it := blockItem(v, "system")
 	it.At = at
 	a.in(it)
 }
 
-func (a messagesAPI) systemText(v []byte, at string) {
+func (a messagesDecoder) systemText(v []byte, at string) {
 	it := textItem("system", rawjson.Unquote(v))
 	it.Raw, it.At = v, at
 	a.in(it)
@@ -39,7 +39,7 @@ func (a messagesAPI) systemText(v []byte, at string) {
 
 // tool is a definition; of server tools only some have a name (MCP toolsets
 // name their server).
-func (a messagesAPI) tool(v []byte, at string) {
+func (a messagesDecoder) tool(v []byte, at string) {
 	name := ""
 	for _, member := range [...]string{"name", "mcp_server_name", "type"} {
 		if name == "" {
@@ -49,7 +49,7 @@ func (a messagesAPI) tool(v []byte, at string) {
 	a.in(transcript.Item{Kind: transcript.ToolDefinition, Name: name, Raw: v, At: at})
 }
 
-func (a messagesAPI) message(v []byte, at string) {
+func (a messagesDecoder) message(v []byte, at string) {
 	role, content := rawjson.String(rawjson.Get(v, "role")), rawjson.Get(v, "content")
 	if !rawjson.IsObject(v) || !rawjson.IsString(content) && !rawjson.IsArray(content) {
 		a.warn("%s is no message", at)
@@ -67,7 +67,7 @@ func (a messagesAPI) message(v []byte, at string) {
 
 // content reads a string or a list of blocks. Of a list each block is an item
 // of its own, so that one block is the same item in either spelling.
-func (a messagesAPI) content(v []byte, at, role string, add func(transcript.Item)) {
+func (a messagesDecoder) content(v []byte, at, role string, add func(transcript.Item)) {
 	if rawjson.IsString(v) {
 		it := textItem(role, rawjson.Unquote(v))
 		it.Raw, it.At = v, at
@@ -152,7 +152,7 @@ func printed(v []byte) string {
 	return rawjson.String(rawjson.Get(v, "stdout")) + rawjson.String(rawjson.Get(v, "stderr"))
 }
 
-func (a messagesAPI) response(object []byte) {
+func (a messagesDecoder) Response(object []byte) {
 	t := a.turn
 	a.readError(object)
 	for c := rawjson.Walk(object); c.Object && c.Next(); {
@@ -168,6 +168,7 @@ func (a messagesAPI) response(object []byte) {
 		case "usage":
 			if rawjson.IsObject(v) {
 				t.UsageRaw, t.Usage = v, messagesUsage(v)
+				a.noOutputCount = rawjson.Get(v, "output_tokens") == nil // put together from a file
 			}
 		}
 	}
@@ -178,12 +179,6 @@ func (a messagesAPI) response(object []byte) {
 		}
 	}
 	t.Text = text.String()
-}
-
-// countsOutput tells whether the usage of an answer says what came out. That of one
-// which was put together from a file may not.
-func countsOutput(t *transcript.Turn) bool {
-	return t.Dialect != transcript.Messages || rawjson.Get(t.UsageRaw, "output_tokens") != nil
 }
 
 // messagesUsage adds up the prompt: Anthropic's input_tokens leaves out what

@@ -30,7 +30,7 @@ type messagesBlock struct {
 	other     rawjson.Object // what other deltas set
 }
 
-func (s *messagesStream) event(name string, data []byte) (content bool) {
+func (s *messagesStream) Event(name string, data []byte) (content bool) {
 	if data[0] == '[' { // gateways end their streams with [DONE]
 		return false
 	}
@@ -191,7 +191,7 @@ func (b *messagesBlock) input() []byte {
 	return text
 }
 
-func (s *messagesStream) object() (object []byte, complete bool) {
+func (s *messagesStream) Object() (object []byte, complete bool) {
 	if !s.begun && len(s.blocks) == 0 && s.message.Len() == 0 {
 		return nil, s.stopped
 	}

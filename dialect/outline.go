@@ -2,11 +2,10 @@ package dialect
 
 import (
 	"github.com/retake-debugger/retake/rawjson"
-	"github.com/retake-debugger/retake/transcript"
 )
 
 // An outline is a request body that was read once: the members of its object
-// and the elements of its large arrays (isLarge).
+// and the elements of its large arrays (API.Arrays).
 type outline struct {
 	body    []byte
 	members []member
@@ -32,7 +31,7 @@ type indexer struct{ rawjson.Reader }
 // outlineOf reads the JSON object that body begins with as strictly as valid
 // does, and gives the place behind it. What m remembers is not read but
 // compared. It is not ok if body begins with no whole object.
-func outlineOf(d transcript.Dialect, body []byte, m *Memory) (o outline, end int, ok bool) {
+func outlineOf(a *API, body []byte, m *Memory) (o outline, end int, ok bool) {
 	var c indexer
 	c.Init(body)
 	if c.At >= len(body) || body[c.At] != '{' {
@@ -43,7 +42,7 @@ func outlineOf(d transcript.Dialect, body []byte, m *Memory) (o outline, end int
 		return o, c.At + 1, true
 	}
 	for {
-		v, ok := c.member(d, m)
+		v, ok := c.member(a, m)
 		if !ok {
 			return outline{}, 0, false
 		}
@@ -54,16 +53,16 @@ func outlineOf(d transcript.Dialect, body []byte, m *Memory) (o outline, end int
 	}
 }
 
-func (c *indexer) member(d transcript.Dialect, m *Memory) (v member, ok bool) {
+func (c *indexer) member(a *API, m *Memory) (v member, ok bool) {
 	if v.name, ok = c.Name(); !ok {
 		return v, false
 	}
 	start := c.At
-	switch large := isLarge(v.name) && start < len(c.Text); {
+	switch large := a.repeats(v.name) && start < len(c.Text); {
 	case large && c.Text[start] == '"':
-		ok = c.text(&v, m.trail(series{d, string(v.name), true}))
+		ok = c.text(&v, m.trail(series{a.Name, string(v.name), true}))
 	case large && c.Text[start] == '[':
-		ok = c.elements(&v, m.trail(series{d, string(v.name), false}))
+		ok = c.elements(&v, m.trail(series{a.Name, string(v.name), false}))
 	default:
 		ok = c.ReadValue(1)
 	}

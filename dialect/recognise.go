@@ -10,38 +10,48 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Recognise says which dialect an exchange speaks, by its path and its body.
-// What fits none is transcript.Unknown.
+// Recognise returns the dialect that an exchange speaks, by its path and its
+// bodies: transcript.Unknown if none fits.
 func Recognise(w *Wire) transcript.Dialect {
-	p := segments(w.URL)
-	req := bytes.TrimSpace(w.Request)
-	ends := func(tail ...string) bool { return endsWith(p, tail) }
-	switch post := w.Method == "" || strings.EqualFold(w.Method, "POST"); {
-	case post && ends("chat", "completions"):
-		return transcript.Chat
-	case post && ends("responses") && (mayBe(req, "input", "model", "prompt", "previous_response_id") || answer(w) == transcript.Responses),
-		post && ends("responses", "compact"),
-		retrieves(w, p):
-		return transcript.Responses
-	case post && ends("messages") && !contains(p, "threads") && (mayBe(req, "messages") || answer(w) == transcript.Messages):
-		return transcript.Messages
-	case post && ends("messages", "count_tokens"), post && ends("messages", "batches"):
-		return transcript.Unknown
-	case rawjson.Get(req, "anthropic_version") != nil && rawjson.Get(req, "messages") != nil:
-		return transcript.Messages // Vertex's :rawPredict, Bedrock's invoke
+	path := segments(w.URL)
+	for _, a := range List {
+		switch a.Claim(w, path) {
+		case Mine:
+			return a.Name
+		case Nobodys:
+			return transcript.Unknown
+		}
 	}
-	return answer(w)
+	for _, a := range List {
+		if answered(w, a.IsAnswer, a.IsEvent) {
+			return a.Name
+		}
+	}
+	return transcript.Unknown
 }
 
-// retrieves tells a poll or a resumed stream of an answer: the latter need not
-// begin with an event by which it could be known.
-func retrieves(w *Wire, p []string) bool {
-	return strings.EqualFold(w.Method, "GET") && len(p) > 1 && p[len(p)-2] == "responses" && strings.HasPrefix(p[len(p)-1], "resp")
+// RecogniseRequest returns the dialect that a request body looks like, if nothing
+// else is known of it.
+func RecogniseRequest(body []byte) transcript.Dialect {
+	found, most := transcript.Unknown, 0
+	if !rawjson.Valid(body) {
+		return found
+	}
+	body = bytes.TrimSpace(body)
+	for _, a := range List {
+		if n := a.Resembles(body); n > most {
+			found, most = a.Name, n
+		}
+	}
+	return found
 }
 
-// mayBe tells whether a request body could be what its path says: it has one
+func isPost(w *Wire) bool { return w.Method == "" || strings.EqualFold(w.Method, "POST") }
+
+// mayBe reports whether a request body could be what its path says: it has one
 // of the members, or it cannot be read (tests and gateways leave it out).
 func mayBe(body []byte, members ...string) bool {
+	body = bytes.TrimSpace(body)
 	if !rawjson.IsObject(body) {
 		return true
 	}
@@ -53,59 +63,26 @@ func mayBe(body []byte, members ...string) bool {
 	return false
 }
 
-// answer recognises a response by its body alone.
-func answer(w *Wire) transcript.Dialect {
+// answered reports whether a response body is what an API answers with.
+func answered(w *Wire, isAnswer, isEvent func([]byte) bool) bool {
 	body := bytes.TrimSpace(w.Response)
 	if looksLikeJSON(body) {
-		return answerObject(body)
+		return isAnswer(body)
 	}
 	if !looksLikeEvents(body) {
-		return transcript.Unknown
+		return false
 	}
 	const enough = 16 << 10 // of a stream to know it by its first events
-	found := transcript.Unknown
+	found := false
 	var sse SSE
 	take := func(e Event) {
-		if data := bytes.TrimSpace(e.Data); found == transcript.Unknown && rawjson.IsObject(data) {
-			found = answerEvent(data)
+		if data := bytes.TrimSpace(e.Data); !found && rawjson.IsObject(data) {
+			found = isEvent(data)
 		}
 	}
 	sse.Feed(body[:min(len(body), enough)], take)
 	sse.Close(take) // the first event may be larger than that
 	return found
-}
-
-func answerObject(v []byte) transcript.Dialect {
-	switch object := rawjson.String(rawjson.Get(v, "object")); {
-	case object == "chat.completion":
-		return transcript.Chat
-	case object == "response" || object == "response.compaction":
-		return transcript.Responses
-	case object != "" && object != "chat.completion.chunk":
-		return transcript.Unknown
-	}
-	switch {
-	case rawjson.String(rawjson.Get(v, "type")) == "message" && rawjson.IsArray(rawjson.Get(v, "content")) && rawjson.Get(v, "stop_reason") != nil:
-		return transcript.Messages
-	case rawjson.IsObject(rawjson.Get(firstOf(rawjson.Get(v, "choices")), "message")):
-		return transcript.Chat
-	}
-	return transcript.Unknown
-}
-
-func answerEvent(v []byte) transcript.Dialect {
-	switch kind := rawjson.String(rawjson.Get(v, "type")); {
-	case kind == "message_start" && rawjson.IsObject(rawjson.Get(v, "message")):
-		return transcript.Messages
-	case strings.HasPrefix(kind, "response.") && rawjson.IsObject(rawjson.Get(v, "response")):
-		if rawjson.String(rawjson.Get(v, "response", "object")) == "realtime.response" {
-			return transcript.Unknown
-		}
-		return transcript.Responses
-	case rawjson.String(rawjson.Get(v, "object")) == "chat.completion.chunk", rawjson.IsObject(rawjson.Get(firstOf(rawjson.Get(v, "choices")), "delta")):
-		return transcript.Chat
-	}
-	return transcript.Unknown
 }
 
 // segments gives the parts of a request target's path, empty ones left out.
@@ -119,7 +96,7 @@ func segments(target string) []string {
 	return strings.FieldsFunc(target, func(r rune) bool { return r == '/' })
 }
 
-func endsWith(p, tail []string) bool {
+func endsWith(p []string, tail ...string) bool {
 	if len(p) < len(tail) {
 		return false
 	}
@@ -129,15 +106,6 @@ func endsWith(p, tail []string) bool {
 		}
 	}
 	return true
-}
-
-func contains(p []string, name string) bool {
-	for _, s := range p {
-		if s == name {
-			return true
-		}
-	}
-	return false
 }
 
 // modelOfPath finds the model where the body does not name it: Azure has it

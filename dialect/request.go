@@ -54,12 +54,12 @@ func (m *Memory) Read(d transcript.Dialect, w *Wire) *Reading {
 }
 
 // request reads the request body.
-func (r *reader) request(read api) {
+func (r *reader) request(read decoder) {
 	body := r.unmarked(r.wire.Request, "request")
 	if len(body) == 0 {
 		return
 	}
-	o, end, ok := outlineOf(r.turn.Dialect, body, r.memory)
+	o, end, ok := outlineOf(r.api, body, r.memory)
 	if ok {
 		if rawjson.SkipSpace(body, end) < len(body) {
 			r.behind(len(body)-end, "request")
@@ -67,9 +67,9 @@ func (r *reader) request(read api) {
 	} else {
 		r.memory = nil // what is mended is not worth it
 		v, _ := r.json(body, "request")
-		o, _, _ = outlineOf(r.turn.Dialect, v, nil)
+		o, _, _ = outlineOf(r.api, v, nil)
 	}
-	read.request(&o)
+	read.Request(&o)
 	r.parameters(&o)
 	if r.memory != nil && len(body) == len(r.wire.Request) {
 		r.cuts, r.marks = o.cuts()
@@ -123,7 +123,7 @@ func (r *reader) each(o *outline, name string, element, text func(v []byte, at s
 	for i := range m.list {
 		r.memos = append(r.memos, m.list[i].memo)
 	}
-	grows, known := !s.text && isHistory(name), 0
+	grows, known := !s.text && r.api.grows(name), 0
 	if grows {
 		known = r.reuse(at)
 	}

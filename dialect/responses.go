@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 
@@ -8,13 +9,13 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// responsesAPI is OpenAI Responses over HTTP: create, retrieve, cancel and
+// responsesDecoder reads OpenAI Responses over HTTP: create, retrieve, cancel and
 // compact all answer with an object that has an output.
-type responsesAPI struct{ *reader }
+type responsesDecoder struct{ *reader }
 
-func (a responsesAPI) stream() assembler { return &responsesStream{reader: a.reader} }
+func (a responsesDecoder) Stream() Assembler { return &responsesStream{reader: a.reader} }
 
-func (a responsesAPI) request(o *outline) {
+func (a responsesDecoder) Request(o *outline) {
 	a.common(o)
 	a.turn.PreviousID = rawjson.String(o.value("previous_response_id"))
 	if id := conversationID(o.value("conversation")); id != "" {
@@ -35,7 +36,7 @@ func conversationID(v []byte) string {
 
 // tool is a definition; a hosted tool has its type for a name, an MCP server
 // its label.
-func (a responsesAPI) tool(v []byte, at string) {
+func (a responsesDecoder) tool(v []byte, at string) {
 	name := ""
 	for _, member := range [...]string{"name", "server_label", "type"} {
 		if name == "" {
@@ -47,7 +48,7 @@ func (a responsesAPI) tool(v []byte, at string) {
 
 // item reads an element of a list of items; role is that of a message that
 // names none.
-func (a responsesAPI) item(role string) func(v []byte, at string) {
+func (a responsesDecoder) item(role string) func(v []byte, at string) {
 	return func(v []byte, at string) {
 		it, _ := responsesItem(v, role)
 		it.At = at
@@ -56,7 +57,7 @@ func (a responsesAPI) item(role string) func(v []byte, at string) {
 }
 
 // text reads a string in the place of a list: one message of that role.
-func (a responsesAPI) text(role string) func(v []byte, at string) {
+func (a responsesDecoder) text(role string) func(v []byte, at string) {
 	return func(v []byte, at string) {
 		it := textItem(role, rawjson.Unquote(v))
 		it.Raw, it.At = v, at
@@ -204,7 +205,7 @@ func responsesOutput(it *transcript.Item, v []byte) {
 	}
 }
 
-func (a responsesAPI) response(object []byte) {
+func (a responsesDecoder) Response(object []byte) {
 	t := a.turn
 	a.readError(object)
 	reason := ""
@@ -241,7 +242,7 @@ func (a responsesAPI) response(object []byte) {
 	}
 }
 
-func (a responsesAPI) output(v []byte) {
+func (a responsesDecoder) output(v []byte) {
 	var text strings.Builder
 	n := 0
 	for e := rawjson.Walk(v); !e.Object && e.Next(); n++ {
@@ -267,4 +268,26 @@ func responsesUsage(v []byte) *transcript.Usage {
 		u.Total = u.InputTotal + u.Output
 	}
 	return &u
+}
+
+// responsesTarget reads what the request target says of answers and conversations
+// that the provider holds: GET /v1/responses/ID polls an answer, or resumes its
+// stream with starting_after; /v1/conversations/ID is a conversation
+// (openai-python resources/responses, resources/conversations).
+func responsesTarget(r *reader, p []string) {
+	for i := 0; i+1 < len(p); i++ {
+		switch p[i] {
+		case "responses":
+			if strings.HasPrefix(p[i+1], "resp") {
+				r.turn.RetrievedID = p[i+1]
+			}
+		case "conversations":
+			r.turn.Conversation = p[i+1]
+		}
+	}
+	if n := len(p); n > 0 && p[n-1] == "conversations" {
+		if v := bytes.TrimSpace(r.wire.Response); rawjson.IsObject(v) && rawjson.String(rawjson.Get(v, "object")) == "conversation" {
+			r.turn.Conversation = rawjson.String(rawjson.Get(v, "id"))
+		}
+	}
 }

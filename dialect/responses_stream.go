@@ -33,7 +33,7 @@ type responsesStreamItem struct {
 	member    string            // which of these
 }
 
-func (s *responsesStream) event(name string, data []byte) (content bool) {
+func (s *responsesStream) Event(name string, data []byte) (content bool) {
 	if data[0] == '[' { // OpenRouter ends its streams with [DONE]
 		return false
 	}
@@ -230,7 +230,7 @@ func (p responsesParts) hold(kind string) bool {
 	return false
 }
 
-func (s *responsesStream) object() (object []byte, complete bool) {
+func (s *responsesStream) Object() (object []byte, complete bool) {
 	if s.base == nil && len(s.items) == 0 {
 		return nil, s.ended
 	}

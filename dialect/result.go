@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
@@ -64,7 +63,10 @@ func SetResultAt(d transcript.Dialect, body []byte, at, text string) ([]byte, er
 	if err != nil {
 		return nil, fmt.Errorf("set result at %s: %w", at, err)
 	}
-	member := resultMember(d, body[item.Start:item.End])
+	member := ""
+	if api := of(d); api != nil {
+		member = api.Result(body[item.Start:item.End])
+	}
 	if member == "" {
 		return nil, fmt.Errorf("set result at %s: %w", at, ErrNoResult)
 	}
@@ -88,21 +90,22 @@ func SetResultAt(d transcript.Dialect, body []byte, at, text string) ([]byte, er
 var ErrNoErrorMark = errors.New("the API has no mark for a tool that failed: say so in the text")
 
 // SetErrorAt says of the tool result at a JSON pointer whether its tool failed.
-// ErrNoErrorMark if results of that API cannot say so: of the three that are
-// rewritten only messages can.
+// ErrNoErrorMark if results of that API cannot say so.
 func SetErrorAt(d transcript.Dialect, body []byte, at string, failed bool) ([]byte, error) {
-	if d != transcript.Messages {
+	api := of(d)
+	if api == nil || api.ErrorMark == "" {
 		if !failed {
 			return body, nil
 		}
 		return nil, fmt.Errorf("set error at %s: %w", at, ErrNoErrorMark)
 	}
-	now, err := rawjson.Value(body, at+"/is_error")
+	at += "/" + api.ErrorMark
+	now, err := rawjson.Value(body, at)
 	switch {
 	case err == nil && string(now) == strconv.FormatBool(failed), errors.Is(err, rawjson.ErrNoValue) && !failed:
 		return body, nil
 	}
-	return rawjson.Apply(body, rawjson.Edit{Op: rawjson.Set, At: at + "/is_error", Value: strconv.AppendBool(nil, failed)})
+	return rawjson.Apply(body, rawjson.Edit{Op: rawjson.Set, At: at, Value: strconv.AppendBool(nil, failed)})
 }
 
 // onlyText finds the text of a list that holds one text part and nothing else.
@@ -117,30 +120,4 @@ func onlyText(body []byte, at rawjson.Span) (rawjson.Span, bool) {
 		return rawjson.Child(body, part, "text")
 	}
 	return at, false
-}
-
-// resultMember names the member that holds a result's value, "" if v is no
-// tool result.
-func resultMember(d transcript.Dialect, v []byte) string {
-	kind, role := rawjson.String(rawjson.Get(v, "type")), rawjson.String(rawjson.Get(v, "role"))
-	switch d {
-	case transcript.Chat:
-		if role == "tool" || role == "function" {
-			return "content"
-		}
-	case transcript.Messages:
-		if kind == "tool_result" || strings.HasSuffix(kind, "_tool_result") {
-			return "content"
-		}
-	case transcript.Responses:
-		if strings.HasSuffix(kind, "_output") {
-			for _, member := range [...]string{"result", "tools"} {
-				if rawjson.Get(v, member) != nil && rawjson.Get(v, "output") == nil {
-					return member
-				}
-			}
-			return "output"
-		}
-	}
-	return ""
 }

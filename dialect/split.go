@@ -19,8 +19,8 @@ func Split(d transcript.Dialect, body []byte) []int {
 		return nil
 	}
 	var ends []int
-	if i := rawjson.SkipSpace(body, 0); i < len(body) && body[i] == '{' && d != transcript.Unknown {
-		ends = splitObject(body, i)
+	if i := rawjson.SkipSpace(body, 0); i < len(body) && body[i] == '{' && of(d) != nil {
+		ends = splitObject(of(d), body, i)
 	}
 	if len(ends) == 0 || ends[len(ends)-1] != len(body) {
 		ends = append(ends, len(body))
@@ -28,7 +28,7 @@ func Split(d transcript.Dialect, body []byte) []int {
 	return ends
 }
 
-func splitObject(body []byte, i int) []int {
+func splitObject(a *API, body []byte, i int) []int {
 	var ends []int
 	cut := func(at int) bool {
 		if len(ends) == 0 || at > ends[len(ends)-1] {
@@ -53,7 +53,7 @@ func splitObject(body []byte, i int) []int {
 			return ends
 		}
 		i = rawjson.SkipSpace(body, i+1)
-		if i < len(body) && body[i] == '[' && isLarge(name) {
+		if i < len(body) && body[i] == '[' && a.repeats(name) {
 			i = splitArray(body, i, cut)
 		} else {
 			i = rawjson.Skip(body, i)
@@ -62,16 +62,6 @@ func splitObject(body []byte, i int) []int {
 			return ends
 		}
 	}
-}
-
-// isLarge names the members whose values come again in later requests: arrays,
-// element by element, or texts.
-func isLarge(name []byte) bool {
-	switch string(name) {
-	case "messages", "input", "contents", "tools", "functions", "system", "instructions":
-		return true
-	}
-	return false
 }
 
 // splitArray cuts at the elements of the array at body[i] and gives the index

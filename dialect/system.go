@@ -15,17 +15,11 @@ import (
 // the prompt as a message it is the first one of the roles system and developer;
 // further ones stay.
 func SetSystem(d transcript.Dialect, body []byte, text string) (out []byte, at, was string, err error) {
-	member, list := "", ""
-	switch d {
-	case transcript.Messages:
-		member = "system"
-	case transcript.Responses:
-		member, list = "instructions", "input"
-	case transcript.Chat:
-		list = "messages"
-	default:
+	api := of(d)
+	if api == nil {
 		return nil, "", "", fmt.Errorf("set system prompt: unknown dialect %q", d)
 	}
+	member, list := api.System, api.SystemList
 	if !rawjson.Valid(body) {
 		return nil, "", "", fmt.Errorf("set system prompt: the body is not JSON")
 	}
@@ -40,8 +34,8 @@ func SetSystem(d transcript.Dialect, body []byte, text string) (out []byte, at, 
 		}
 	}
 	value := rawjson.Quote(text)
-	if at == "/" { // chat without one
-		at = "/messages/0"
+	if at == "/" { // no message is one
+		at = "/" + list + "/0"
 		out, err = rawjson.Apply(body, rawjson.Edit{Op: rawjson.Insert, At: at, Value: []byte(`{"role":"system","content":` + string(value) + `}`)})
 	} else {
 		out, was, err = setText(body, at, value)

@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -142,7 +143,7 @@ func (a *Archive) recipe(e *transcript.Exchange, m *transcript.Message) ([]int, 
 		return nil, err
 	}
 	if len(pieces) < 2 {
-		body, err := a.read(m.Body)
+		body, err := history.Segment(a.ctx, a.reader, m.Body)
 		if err != nil {
 			return nil, err
 		}
@@ -152,7 +153,7 @@ func (a *Archive) recipe(e *transcript.Exchange, m *transcript.Message) ([]int, 
 	for _, id := range pieces {
 		n, ok := a.stored[id]
 		if !ok {
-			piece, err := a.read(id)
+			piece, err := history.Segment(a.ctx, a.reader, id)
 			if err != nil {
 				return nil, err
 			}
@@ -192,15 +193,6 @@ func (a *Archive) segment(piece []byte) (int, error) {
 	n := len(a.segments)
 	a.segments[sum] = n
 	return n, writeLine(a.out, archiveLine{Segment: newSegment(piece)})
-}
-
-func (a *Archive) read(id transcript.BodyID) ([]byte, error) {
-	body, err := a.reader.Body(a.ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	defer body.Close()
-	return io.ReadAll(body)
 }
 
 // overrides is asked for what users said.

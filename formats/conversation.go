@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -52,7 +53,7 @@ func NewConversation(ctx context.Context, r transcript.Reader, e *transcript.Exc
 	c := &Conversation{Ref: fmt.Sprintf("x%d", e.N), Title: transcript.Topic(turn.Input), Exchange: e, Parameters: turn.Parameters, Gap: history.Gap}
 	var behind []transcript.HistoryItem // that clients write before system prompts
 	for _, h := range history.Items {
-		if h.Kind == transcript.System && outside(h.At) {
+		if h.Kind == transcript.System && !dialect.InHistory(h.At) {
 			c.add(h)
 		} else {
 			behind = append(behind, h)
@@ -66,11 +67,6 @@ func NewConversation(ctx context.Context, r transcript.Reader, e *transcript.Exc
 		c.add(transcript.HistoryItem{Item: &turn.Output[i], Exchange: e, Body: "response"})
 	}
 	return c, nil
-}
-
-// outside tells whether an item stands beside the conversation.
-func outside(at string) bool {
-	return !strings.HasPrefix(at, "/messages/") && !strings.HasPrefix(at, "/input/")
 }
 
 func (c *Conversation) add(h transcript.HistoryItem) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -212,23 +213,11 @@ func firstOf(list ...string) string {
 	return ""
 }
 
-// providers are the names that the conventions give to hosts.
-var providers = []struct{ host, name string }{
-	{"openai.azure.com", "azure.ai.openai"}, {"openai.com", "openai"}, {"anthropic.com", "anthropic"}, {"groq.com", "groq"}, {"deepseek.com", "deepseek"},
-	{"mistral.ai", "mistral_ai"}, {"x.ai", "x_ai"}, {"perplexity.ai", "perplexity"}, {"cohere.com", "cohere"},
-	{"aiplatform.googleapis.com", "gcp.vertex_ai"}, {"generativelanguage.googleapis.com", "gcp.gemini"}, {"amazonaws.com", "aws.bedrock"},
-}
-
 func providerOf(e *transcript.Exchange) string {
 	if u, err := url.Parse(e.URL); err == nil {
-		for _, p := range providers {
-			if host := u.Hostname(); host == p.host || strings.HasSuffix(host, "."+p.host) {
-				return p.name
-			}
+		if p := dialect.ProviderAt(u.Hostname()); p != nil {
+			return p.System
 		}
 	}
-	if e.Dialect == transcript.Messages {
-		return "anthropic"
-	}
-	return "openai"
+	return dialect.HomeOf(e.Dialect).System
 }

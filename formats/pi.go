@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -150,7 +151,7 @@ func (p *pi) blocks(role string, blocks []any) error {
 var piReasons = map[string]string{"stop": "end_turn", "toolUse": "tool_use", "length": "max_tokens"}
 
 func (p *pi) assistant(m *piMessage, blocks []any, at time.Time) error {
-	if p.url = urlOf(transcript.Messages); m.Provider != "anthropic" {
+	if p.url = dialect.URLOf(transcript.Messages); m.Provider != "anthropic" {
 		p.url = "https://" + firstOf(m.Provider, "unknown") + ".invalid/v1/messages"
 	}
 	if blocks == nil {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -34,27 +35,8 @@ type rebuilding struct {
 	answer int
 }
 
-// historyMember is the array that holds a request's history.
-func historyMember(d transcript.Dialect) string {
-	if d == transcript.Responses {
-		return "input"
-	}
-	return "messages"
-}
-
-// urlOf is where a dialect is spoken, if nobody says otherwise.
-func urlOf(d transcript.Dialect) string {
-	switch d {
-	case transcript.Responses:
-		return "https://api.openai.com/v1/responses"
-	case transcript.Messages:
-		return "https://api.anthropic.com/v1/messages"
-	}
-	return "https://api.openai.com/v1/chat/completions"
-}
-
 func (s *Source) rebuild(d transcript.Dialect, key string, emit emitter) *rebuilding {
-	return &rebuilding{source: s, emit: emit, dialect: d, url: urlOf(d), key: key, grade: transcript.ViewOnly, header: map[string][]string{}}
+	return &rebuilding{source: s, emit: emit, dialect: d, url: dialect.URLOf(d), key: key, grade: transcript.ViewOnly, header: map[string][]string{}}
 }
 
 // said adds an element to the history.
@@ -114,7 +96,7 @@ func (r *rebuilding) answered(a answerTo) error {
 		head.WriteString(`"model":` + string(model) + `,`)
 	}
 	head.Write(a.head)
-	head.WriteString(`"` + historyMember(r.dialect) + `":[`)
+	head.WriteString(`"` + dialect.Of(r.dialect).History() + `":[`)
 	request := &taped{head: head.Bytes(), tape: r.tape, from: r.from, to: r.size, tail: append([]byte{']'}, append(bytes.Clone(r.tail), '}')...)}
 	r.answer++
 	began, ended := a.began, a.ended

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/redact"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -155,7 +156,7 @@ func (r *Redacted) Body(ctx context.Context, id transcript.BodyID) (io.ReadClose
 // read reads a body. One that is too large to be redacted, or that cannot be
 // decoded, is not given at all.
 func (r *Redacted) read(ctx context.Context, id transcript.BodyID, encoding string) ([]byte, error) {
-	wire, err := r.Reader.Body(ctx, id)
+	wire, err := history.Open(ctx, r.Reader, id)
 	if err != nil {
 		return nil, err
 	}

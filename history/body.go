@@ -34,6 +34,25 @@ func Open(ctx context.Context, r transcript.BodyReader, id transcript.BodyID) (i
 	return body, err
 }
 
+// Excerpts reads bodies no further than a search needs, so that damage after that may go
+// unnoticed.
+type Excerpts struct{ transcript.BodyReader }
+
+// Body opens a body for a search.
+func (e Excerpts) Body(ctx context.Context, id transcript.BodyID) (io.ReadCloser, error) {
+	return e.Excerpt(ctx, id)
+}
+
+// Segment reads a body or segment that the store keeps in one piece.
+func Segment(ctx context.Context, r transcript.BodyReader, id transcript.BodyID) ([]byte, error) {
+	body, err := Open(ctx, r, id)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	return io.ReadAll(body)
+}
+
 // Wire reads the exact bytes of one side of an exchange. It returns what is stored
 // together with ErrOmitted if that is not all, and nothing with ErrTooLarge.
 func Wire(ctx context.Context, r transcript.BodyReader, m *transcript.Message) ([]byte, error) {

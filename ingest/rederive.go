@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/ingest/link"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -23,7 +24,7 @@ type storedBody struct {
 }
 
 func (b *storedBody) Size() int64                  { return b.size }
-func (b *storedBody) Open() (io.ReadCloser, error) { return b.reader.Body(b.ctx, b.id) }
+func (b *storedBody) Open() (io.ReadCloser, error) { return history.Open(b.ctx, b.reader, b.id) }
 
 // newStoredBody gives the body of one side. Where secrets were replaced, its length
 // is not that of the wire.

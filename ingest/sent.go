@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"strconv"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -96,7 +96,7 @@ func (x *textReader) excerpt(ctx context.Context, r transcript.Reader, e *transc
 		if ex.skip(id) {
 			continue
 		}
-		piece, err := readPiece(ctx, r, id)
+		piece, err := history.Segment(ctx, r, id)
 		if err != nil || !ex.take(id, piece, i == 0) {
 			return nil, ctx.Err()
 		}
@@ -203,7 +203,7 @@ func (x *excerpt) finish(ctx context.Context, r transcript.Reader) (*contents, e
 // whole tells whether the frame is a request with just the arrays that were gone
 // through.
 func (x *excerpt) whole() bool {
-	empty := dialect.Elements(x.frame)
+	empty := dialect.Elements(x.e.Dialect, x.frame)
 	for _, member := range x.members {
 		list, ok := empty[member]
 		if !ok || len(list) > 0 {
@@ -212,13 +212,4 @@ func (x *excerpt) whole() bool {
 		delete(empty, member) // so that none is there twice
 	}
 	return json.Valid(x.frame)
-}
-
-func readPiece(ctx context.Context, r transcript.Reader, id transcript.BodyID) ([]byte, error) {
-	body, err := r.Body(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	defer body.Close()
-	return io.ReadAll(body)
 }

@@ -3,9 +3,9 @@ package ingest
 import (
 	"context"
 	"errors"
-	"io"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/ingest/link"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -183,7 +183,7 @@ func (x *textReader) remember(id string, s *sent) {
 func (x *textReader) all(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*contents, error) {
 	w, err := wireOf(ctx, r, e)
 	if err == nil {
-		w.Request, err = plainBody(ctx, r, &e.Request)
+		w.Request, err = history.Available(history.Body(ctx, r, &e.Request))
 	}
 	if err != nil && ctx.Err() != nil {
 		return nil, err
@@ -195,20 +195,18 @@ func (x *textReader) all(ctx context.Context, r transcript.Reader, e *transcript
 	}
 	pieces, err := r.Segments(ctx, e.Request.Body)
 	if err == nil && len(pieces) == len(reading.Cuts) {
-		c.lay(pieces, reading.Cuts, dialect.Elements(w.Request))
+		c.lay(pieces, reading.Cuts, dialect.Elements(e.Dialect, w.Request))
 	}
 	return c, err
 }
 
 // wireOf gives a stored exchange with its answer, but not yet what was asked.
 func wireOf(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*dialect.Wire, error) {
-	w := &dialect.Wire{Method: e.Method, URL: e.URL, RequestHeader: e.Request.Headers, ResponseHeader: e.Response.Headers, Status: e.Status}
-	var err error
-	w.Response, err = plainBody(ctx, r, &e.Response)
+	response, err := history.Available(history.Body(ctx, r, &e.Response))
 	if err != nil && ctx.Err() == nil {
 		err = nil
 	}
-	return w, err
+	return history.Bodies{Response: response}.Wire(e), err
 }
 
 // safely reads with a decoder that may be at fault.
@@ -219,22 +217,4 @@ func safely(d transcript.Dialect, w *dialect.Wire, m *dialect.Memory) (reading *
 		}
 	}()
 	return m.Read(d, w)
-}
-
-func plainBody(ctx context.Context, r transcript.Reader, m *transcript.Message) ([]byte, error) {
-	if m.Bytes == 0 || m.Bytes > maxDecode {
-		return nil, nil
-	}
-	body, err := r.Body(ctx, m.Body)
-	if err != nil {
-		return nil, err
-	}
-	defer body.Close()
-	wire := make([]byte, m.Bytes)
-	n, err := io.ReadFull(body, wire)
-	if wire = wire[:n]; err != nil || m.ContentEncoding == "" || m.ContentEncoding == "identity" {
-		return wire, err
-	}
-	plain, _ := dialect.Text(m.ContentEncoding, wire, maxDecode)
-	return plain, nil
 }

@@ -27,7 +27,7 @@ type Upstream struct {
 }
 
 // Options says what to record and how. The zero Options records nothing and relays
-// to the well-known providers.
+// to nobody.
 type Options struct {
 	Spool  *spool.Spool     // nil: relay and record nothing
 	Redact *redact.Redactor // nil: a random salt, so that fingerprints cannot be compared
@@ -41,7 +41,9 @@ type Options struct {
 
 	// The rest is for NewProxy.
 
-	Upstreams    []Upstream                            // none: the well-known providers, by name and by path
+	Upstreams    []Upstream
+	Find         func(path string) string              // returns the name of the upstream of a path that begins with none; nil: a path without a name has none
+	OpensSockets func(path string) bool                // reports whether clients open WebSockets to models there; nil: nowhere
 	Listen       string                                // host:port that the proxy listens on: always allowed as Host header, never as upstream
 	Token        string                                // "": no token is needed
 	AllowHosts   []string                              // more allowed Host headers than loopback and Listen, with or without port

@@ -20,7 +20,7 @@ type Proxy struct {
 // NewProxy returns a Proxy. It fails if an upstream cannot be called.
 func NewProxy(opts Options) (*Proxy, error) {
 	opts.fill()
-	r, err := newRoutes(opts.Upstreams, opts.Proxy)
+	r, err := newRoutes(opts.Upstreams, opts.Find, opts.Proxy)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	protocol := relay.Upgrade(r.Header)
-	if strings.EqualFold(protocol, "websocket") && webSocketPath(target) && !p.opts.WebSockets {
+	if strings.EqualFold(protocol, "websocket") && !p.opts.WebSockets && p.opts.OpensSockets != nil && p.opts.OpensSockets(target) {
 		// Clients fall back to HTTP when they are refused.
 		relay.WriteError(w, http.StatusUpgradeRequired, relay.ErrorReply{Type: "websocket_refused",
 			Message: "this recorder takes model calls over HTTP; start it with --websocket relay to pass WebSockets through"})

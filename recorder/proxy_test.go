@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/recorder"
 	"github.com/retake-debugger/retake/recorder/spool"
 	"github.com/retake-debugger/retake/transcript"
@@ -44,7 +45,7 @@ func newSpoolRig(t testing.TB, so spool.Options, upstream string, change ...func
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := recorder.Options{Spool: g.spool, Upstreams: []recorder.Upstream{{URL: u}}, Label: "test"}
+	opts := recorder.Options{Spool: g.spool, Upstreams: []recorder.Upstream{{URL: u}}, Find: dialect.UpstreamOf, OpensSockets: dialect.OpensSockets, Label: "test"}
 	for _, c := range change {
 		c(&opts)
 	}

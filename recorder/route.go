@@ -13,14 +13,12 @@ import (
 type routes struct {
 	fallback *relay.Upstream // takes what no name takes; nil if there is none
 	named    map[string]*relay.Upstream
+	byPath   func(string) string
 	list     []string // what is configured, for people to read
 }
 
-func newRoutes(configured []Upstream, proxy func(*http.Request) (*url.URL, error)) (*routes, error) {
-	r := &routes{named: map[string]*relay.Upstream{}}
-	if len(configured) == 0 {
-		configured = Providers()
-	}
+func newRoutes(configured []Upstream, byPath func(string) string, proxy func(*http.Request) (*url.URL, error)) (*routes, error) {
+	r := &routes{named: map[string]*relay.Upstream{}, byPath: byPath}
 	for _, c := range configured {
 		if err := r.add(c, proxy); err != nil {
 			return nil, err
@@ -62,8 +60,8 @@ func (r *routes) find(path string) (*relay.Upstream, string) {
 		return u, u.Path(rest)
 	}
 	u := r.fallback
-	if u == nil {
-		u = r.named[wellKnown(path)]
+	if u == nil && r.byPath != nil {
+		u = r.named[r.byPath(path)]
 	}
 	if u == nil {
 		return nil, ""

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/recorder"
 )
 
@@ -26,7 +27,14 @@ func asked(t *testing.T, target string, ups ...recorder.Upstream) (string, strin
 	}))
 	defer stand.Close()
 	via, _ := url.Parse(stand.URL)
-	p, err := recorder.NewProxy(recorder.Options{Upstreams: ups, Proxy: http.ProxyURL(via)})
+	if len(ups) == 0 {
+		for _, p := range dialect.Providers() {
+			if p.Name != "" {
+				ups = append(ups, recorder.Upstream{Name: p.Name, URL: p.Base()})
+			}
+		}
+	}
+	p, err := recorder.NewProxy(recorder.Options{Upstreams: ups, Find: dialect.UpstreamOf, Proxy: http.ProxyURL(via)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -48,8 +49,8 @@ func apply(body *decoded, edits []transcript.Edit) (*decoded, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", nameOf(e), err)
 		}
-		if len(made) > maxBody {
-			return nil, fmt.Errorf("%s: %w: the request would have more than %d bytes", nameOf(e), ErrEdit, maxBody)
+		if len(made) > history.MaxBody {
+			return nil, fmt.Errorf("%s: %w: the request would have more than %d bytes", nameOf(e), ErrEdit, history.MaxBody)
 		}
 		a.set(e, made)
 		if len(e.Was) > mostWas {

@@ -6,6 +6,7 @@ import (
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -22,8 +23,8 @@ func applyPatch(body, patch []byte) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: operation %d: %w", ErrEdit, i+1, err)
 		}
-		if body = out; len(body) > maxBody { // copies can double it again and again
-			return nil, fmt.Errorf("%w: operation %d: the request would have more than %d bytes", ErrEdit, i+1, maxBody)
+		if body = out; len(body) > history.MaxBody { // copies can double it again and again
+			return nil, fmt.Errorf("%w: operation %d: the request would have more than %d bytes", ErrEdit, i+1, history.MaxBody)
 		}
 	}
 	return body, nil

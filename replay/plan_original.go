@@ -2,11 +2,13 @@ package replay
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -24,13 +26,13 @@ type original struct {
 
 // readOriginal reads the recorded request of an exchange, which must be whole.
 func readOriginal(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*original, error) {
-	switch {
-	case e.Lossy:
+	if e.Lossy {
 		return nil, ErrLossy
-	case e.Request.Omitted != "":
+	}
+	body, err := history.Wire(ctx, r, &e.Request)
+	if errors.Is(err, history.ErrOmitted) {
 		return nil, ErrOmitted
 	}
-	body, err := readBody(ctx, r, e.Request)
 	if err != nil {
 		return nil, fmt.Errorf("read request: %w", err)
 	}
@@ -48,12 +50,9 @@ func (o *original) text() (*decoded, error) {
 	if o.plain != nil {
 		return o.plain, nil
 	}
-	body := o.body
-	if encoding := o.exchange.Request.ContentEncoding; encoding != "" {
-		var err error
-		if body, err = dialect.Text(encoding, body, maxBody); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrUndecodable, err)
-		}
+	body, err := history.Plain(o.exchange.Request.ContentEncoding, o.body)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUndecodable, err)
 	}
 	if cut(o.exchange, body, true) {
 		return nil, ErrCut

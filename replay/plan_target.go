@@ -3,11 +3,9 @@ package replay
 import (
 	"context"
 	"errors"
-	"net/url"
 	"strings"
 
 	"github.com/retake-debugger/retake/dialect"
-	"github.com/retake-debugger/retake/recorder"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -24,25 +22,15 @@ type Target struct {
 // ModelAt splits MODEL@UPSTREAM. Some models have an @ in their names.
 func ModelAt(name string) (model, upstream string) {
 	if at := strings.LastIndex(name, "@"); at > 0 {
-		if where := name[at+1:]; provider(where) != nil || strings.Contains(where, "://") {
+		if where := name[at+1:]; dialect.ProviderNamed(where) != nil || strings.Contains(where, "://") {
 			return name[:at], where
 		}
 	}
 	return name, ""
 }
 
-// provider returns where the API of a well-known provider begins, nil for none.
-func provider(name string) *url.URL {
-	for _, p := range recorder.Providers() {
-		if p.Name == name {
-			return p.URL
-		}
-	}
-	return nil
-}
-
 // IsProvider reports whether the upstream is a well-known provider.
-func (t *Target) IsProvider() bool { return provider(t.Upstream) != nil }
+func (t *Target) IsProvider() bool { return dialect.ProviderNamed(t.Upstream) != nil }
 
 // Name says what a target is, for people.
 func (t *Target) Name() string {
@@ -60,14 +48,11 @@ func (t *Target) Name() string {
 // model is an edit of the request. A provider that speaks one dialect alone is spoken
 // to in it. ErrUpstream if the upstream is neither a provider nor an address.
 func (t *Target) Aim(ctx context.Context, r transcript.Reader, req *Request) ([]dialect.Loss, error) {
+	provider := dialect.ProviderNamed(t.Upstream)
 	to := t.To
 	if to == "" {
-		to = req.Speaks()
-		switch {
-		case t.Upstream == "anthropic":
-			to = transcript.Messages
-		case provider(t.Upstream) != nil && to == transcript.Messages:
-			to = transcript.Chat
+		if to = req.Speaks(); provider != nil {
+			to = provider.Speaks(to)
 		}
 	}
 	var losses []dialect.Loss
@@ -80,10 +65,10 @@ func (t *Target) Aim(ctx context.Context, r transcript.Reader, req *Request) ([]
 			return nil, err
 		}
 	}
-	switch base := provider(t.Upstream); {
+	switch {
 	case t.Upstream == "":
-	case base != nil:
-		return losses, req.SendToProvider(base)
+	case provider != nil:
+		return losses, req.SendToProvider(provider.Base())
 	default:
 		return losses, req.SendTo(t.Upstream)
 	}

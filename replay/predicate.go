@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -146,12 +146,12 @@ func RecordedAnswer(ctx context.Context, r transcript.Reader, e *transcript.Exch
 	if e.Outcome != transcript.OK || !e.Complete {
 		return nil, nil
 	}
-	body, err := plainBody(ctx, r, e.Response)
+	turn, err := history.DecodeAnswer(ctx, r, e)
 	if unreadable(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read recorded answer: %w", err)
 	}
-	return dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, Status: e.Status, ResponseHeader: e.Response.Headers, Response: body}), nil
+	return turn, nil
 }

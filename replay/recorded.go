@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -171,16 +170,6 @@ func (t *RecordedResults) add(r *recordedResult) {
 // unreadable reports whether something is gone or damaged, which others are not.
 func unreadable(err error) bool {
 	return errors.Is(err, transcript.ErrNotFound) || errors.Is(err, transcript.ErrDamaged)
-}
-
-// plainBody reads a body without its content encoding.
-func plainBody(ctx context.Context, r transcript.Reader, m transcript.Message) ([]byte, error) {
-	body, err := readBody(ctx, r, m)
-	if err != nil || m.ContentEncoding == "" {
-		return body, err
-	}
-	plain, _ := dialect.Text(m.ContentEncoding, body, maxBody) // as far as it can be
-	return plain, nil
 }
 
 // Player returns the recording as sources for one take: what the edits say of results on

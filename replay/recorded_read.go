@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -49,7 +49,7 @@ type readTurn struct {
 }
 
 func (t *recordedReader) turn(e *transcript.Exchange) (*readTurn, error) {
-	body, err := plainBody(t.ctx, t.reader, e.Request)
+	turn, err := history.DecodeRequest(t.ctx, t.reader, e)
 	out := &readTurn{items: map[string]*transcript.Item{}, calls: map[string]*transcript.Item{}}
 	if unreadable(err) {
 		return out, nil
@@ -57,7 +57,7 @@ func (t *recordedReader) turn(e *transcript.Exchange) (*readTurn, error) {
 	if err != nil {
 		return nil, err
 	}
-	items := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, Request: body}).Input
+	items := turn.Input
 	for i := range items {
 		if items[i].Kind == transcript.ToolResult {
 			out.items[items[i].At] = &items[i]
@@ -129,9 +129,9 @@ func (t *recordedReader) call(row *transcript.CallRow) (*transcript.Item, error)
 		return it, nil
 	}
 	e, err := t.reader.Exchange(t.ctx, row.Exchange)
-	var body []byte
+	var turn *transcript.Turn
 	if err == nil {
-		body, err = plainBody(t.ctx, t.reader, e.Response)
+		turn, err = history.DecodeAnswer(t.ctx, t.reader, e)
 	}
 	if unreadable(err) {
 		return nil, nil
@@ -139,7 +139,7 @@ func (t *recordedReader) call(row *transcript.CallRow) (*transcript.Item, error)
 	if err != nil {
 		return nil, err
 	}
-	out := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, Status: e.Status, ResponseHeader: e.Response.Headers, Response: body}).Output
+	out := turn.Output
 	for i := range out {
 		t.made[transcript.Place{Exchange: row.Exchange, Body: "response", At: out[i].At}] = &out[i]
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -31,9 +30,6 @@ var ErrOmitted = errors.New("the request was not stored whole, by choice (--omit
 
 // ErrViewOnly means that an import did not bring all that was sent.
 var ErrViewOnly = errors.New("it was imported without all that was sent: it can be viewed, not sent again")
-
-// maxBody bounds the size of a request that is replayed.
-const maxBody = 64 << 20
 
 // Request is a recorded request, edited and ready to be sent.
 type Request struct {
@@ -159,21 +155,6 @@ func (r *Request) decoded() (*decoded, error) {
 	d := newDecoded(speaks, r.Method, r.URL, plain, r.from.decodes)
 	r.read, r.sent = d, r.Body
 	return d, nil
-}
-
-func readBody(ctx context.Context, r transcript.Reader, m transcript.Message) ([]byte, error) {
-	if m.Bytes == 0 {
-		return nil, nil
-	}
-	if m.Bytes > maxBody {
-		return nil, fmt.Errorf("the body has %d bytes, more than %d", m.Bytes, maxBody)
-	}
-	body, err := r.Body(ctx, m.Body)
-	if err != nil {
-		return nil, err
-	}
-	defer body.Close()
-	return io.ReadAll(body)
 }
 
 // notSent are headers that belong to one connection or are set anew.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -106,38 +107,26 @@ func (r *Request) plainBody() ([]byte, error) {
 	if encoded == "" {
 		return r.Body, nil
 	}
-	body, err := dialect.Text(encoded, r.Body, maxBody)
+	body, err := history.Plain(encoded, r.Body)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUndecodable, err)
 	}
 	return body, nil
 }
 
-// paths are where the providers have each dialect, below the version.
-var paths = map[transcript.Dialect]string{
-	transcript.Chat: "/chat/completions", transcript.Responses: "/responses", transcript.Messages: "/messages",
-}
-
-const (
-	openAI    = "api.openai.com"
-	anthropic = "api.anthropic.com"
-)
-
 func (r *Request) convertURL(from, to transcript.Dialect) error {
 	u, err := url.Parse(r.URL)
 	if err != nil {
 		return fmt.Errorf("parse recorded url: %w", err)
 	}
-	prefix, ok := strings.CutSuffix(u.Path, paths[from])
+	api := dialect.Of(to)
+	prefix, ok := strings.CutSuffix(u.Path, dialect.Of(from).Path)
 	if !ok || strings.Contains(prefix, "/deployments/") {
 		return fmt.Errorf("%w: %s", ErrPath, u.Path)
 	}
-	u.Path, u.RawPath, u.RawQuery, u.Fragment = prefix+paths[to], "", "", ""
-	switch host := u.Hostname(); {
-	case host == openAI && to == transcript.Messages:
-		u.Host = anthropic
-	case host == anthropic && to != transcript.Messages:
-		u.Host = openAI
+	u.Path, u.RawPath, u.RawQuery, u.Fragment = prefix+api.Path, "", "", ""
+	if dialect.IsHome(u.Hostname()) {
+		u.Host = dialect.HomeOf(to).Host
 	}
 	r.URL = u.String()
 	return nil
@@ -170,37 +159,28 @@ func (r *Request) Whole(ctx context.Context, reader transcript.Reader) error {
 // its version if it has a path at all. The key goes where that provider wants it.
 // ErrPath if it is no request for an answer.
 func (r *Request) SendToProvider(base *url.URL) error {
-	d := r.Speaks()
-	if paths[d] == "" {
+	api := dialect.Of(r.Speaks())
+	if api.Path == "" {
 		return fmt.Errorf("%w: %s", ErrPath, r.URL)
 	}
 	u := *base
 	if u.Path = strings.TrimSuffix(u.Path, "/"); u.Path == "" {
 		u.Path = "/v1"
 	}
-	u.Path, u.RawPath = u.Path+paths[d], ""
+	u.Path, u.RawPath = u.Path+api.Path, ""
 	r.URL, r.read = u.String(), nil // a path may name the model
 	for _, name := range keyHeaders {
 		r.Header.Del(name)
 	}
 	r.key = keyPlace{}
 	if !onThisMachine(&u) {
-		r.key = placeOf(d)
+		r.key = placeOf(api)
 	}
 	return nil
 }
 
-// placeOf says where a dialect has its key.
-func placeOf(d transcript.Dialect) keyPlace {
-	if d == transcript.Messages {
-		return keyPlace{header: "X-Api-Key"}
-	}
-	return keyPlace{header: "Authorization", scheme: "Bearer "}
-}
-
-// anthropicVersion is the only one that Anthropic has had since the Messages API
-// exists.
-const anthropicVersion = "2023-06-01"
+// placeOf returns where an API has its key.
+func placeOf(a *dialect.API) keyPlace { return keyPlace{header: a.Key.Header, scheme: a.Key.Scheme} }
 
 // convertHeaders drops what only the other provider or its SDK understands.
 func (r *Request) convertHeaders(to transcript.Dialect) {
@@ -216,10 +196,11 @@ func (r *Request) convertHeaders(to transcript.Dialect) {
 	r.Header.Set("Content-Type", "application/json")
 	keyed := r.NeedsKey()
 	r.key = keyPlace{}
-	if to == transcript.Messages {
-		r.Header.Set("Anthropic-Version", anthropicVersion)
+	api := dialect.Of(to)
+	for name, value := range api.Headers {
+		r.Header.Set(name, value)
 	}
 	if keyed {
-		r.key = placeOf(to)
+		r.key = placeOf(api)
 	}
 }

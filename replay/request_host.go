@@ -3,27 +3,9 @@ package replay
 import (
 	"net"
 	"net/url"
-	"strings"
 
-	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/dialect"
 )
-
-// keyVariables names the environment variable of each host's key, as its own
-// SDK or documentation does.
-var keyVariables = []struct{ host, variable string }{
-	{"api.openai.com", "OPENAI_API_KEY"},
-	{"openrouter.ai", "OPENROUTER_API_KEY"},
-	{"api.groq.com", "GROQ_API_KEY"},
-	{"api.deepseek.com", "DEEPSEEK_API_KEY"},
-	{"api.mistral.ai", "MISTRAL_API_KEY"},
-	{"api.x.ai", "XAI_API_KEY"},
-	{"api.together.xyz", "TOGETHER_API_KEY"},
-	{"api.fireworks.ai", "FIREWORKS_API_KEY"},
-	{"api.cerebras.ai", "CEREBRAS_API_KEY"},
-	{"openai.azure.com", "AZURE_OPENAI_API_KEY"},
-	{"generativelanguage.googleapis.com", "GEMINI_API_KEY"},
-	{"api.anthropic.com", "ANTHROPIC_API_KEY"},
-}
 
 // KeyVariable names the environment variable that holds the key for the host
 // that the request goes to; "" if the host is none whose key is known, since a
@@ -34,19 +16,10 @@ func (r *Request) KeyVariable() string {
 	if err != nil {
 		return ""
 	}
-	host := u.Hostname()
-	for _, k := range keyVariables {
-		if host == k.host || strings.HasSuffix(host, "."+k.host) {
-			return k.variable
-		}
+	if known := dialect.KeyVariable(u.Hostname()); known != "" || !onThisMachine(u) {
+		return known
 	}
-	switch {
-	case !onThisMachine(u):
-		return ""
-	case r.Speaks() == transcript.Messages:
-		return "ANTHROPIC_API_KEY"
-	}
-	return "OPENAI_API_KEY"
+	return dialect.HomeOf(r.Speaks()).KeyVar
 }
 
 // Exposed reports whether the request would carry its key over a network in

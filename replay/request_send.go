@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -45,10 +46,10 @@ func (r *Request) Send(ctx context.Context, transport http.RoundTripper) (*Respo
 	}
 	defer resp.Body.Close()
 	out := &Response{Status: resp.StatusCode, Header: resp.Header}
-	if out.Body, err = io.ReadAll(io.LimitReader(resp.Body, maxBody)); err == nil {
+	if out.Body, err = io.ReadAll(io.LimitReader(resp.Body, history.MaxBody)); err == nil {
 		var more int64
 		if more, err = io.Copy(io.Discard, resp.Body); more > 0 && err == nil {
-			err = fmt.Errorf("more than %d bytes", maxBody)
+			err = fmt.Errorf("more than %d bytes", history.MaxBody)
 		}
 	}
 	if err != nil {
@@ -82,11 +83,8 @@ func (r *Request) isLent() bool { return r.lent != nil && r.lent.Load() > 0 }
 
 // turn decodes an answer to the request.
 func (r *Request) turn(resp *Response) *transcript.Turn {
-	body, err := resp.Body, error(nil)
-	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" {
-		// As far as it can be decoded; where it breaks off the turn is not complete.
-		body, err = dialect.Text(encoding, body, maxBody)
-	}
+	// As far as it can be decoded: where it breaks off the turn is not complete.
+	body, err := history.Plain(resp.Header.Get("Content-Encoding"), resp.Body)
 	t := dialect.Decode(r.Speaks(), &dialect.Wire{Method: r.Method, URL: r.URL, Status: resp.Status, ResponseHeader: resp.Header, Response: body})
 	if err != nil {
 		t.Complete = false

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -57,7 +58,7 @@ func missing(format string, args ...any) error {
 // fill adds to body, the request of e, what it leaves out.
 func fill(ctx context.Context, r transcript.Reader, e *transcript.Exchange, body *decoded) (*decoded, bool, error) {
 	f := filler{ctx: ctx, r: r}
-	if e.Dialect != transcript.Responses && e.Dialect != transcript.Messages {
+	if len(dialect.Of(e.Dialect).Held) == 0 {
 		return body, false, nil
 	}
 	steps, err := f.steps(e, body)
@@ -78,8 +79,8 @@ func fill(ctx context.Context, r transcript.Reader, e *transcript.Exchange, body
 	if held || referred {
 		whole, err = unlean(e.Dialect, whole)
 	}
-	if err == nil && len(whole) > maxBody {
-		err = fmt.Errorf("the request would have more than %d bytes", maxBody)
+	if err == nil && len(whole) > history.MaxBody {
+		err = fmt.Errorf("the request would have more than %d bytes", history.MaxBody)
 	}
 	return body.with(whole), held || referred, err
 }
@@ -186,24 +187,19 @@ func (f *filler) changed(e *transcript.Exchange, id string) (int64, error) {
 
 // answer returns the response object of an exchange, which must be whole.
 func (f *filler) answer(e *transcript.Exchange) (json.RawMessage, error) {
-	body, err := plainBody(f.ctx, f.r, e.Response)
+	body, err := history.Body(f.ctx, f.r, &e.Response)
 	if err != nil {
 		return nil, missing("the answer of x%d: %v", e.N, err)
 	}
-	turn := dialect.Decode(e.Dialect, &dialect.Wire{Method: e.Method, URL: e.URL, Status: e.Status, ResponseHeader: e.Response.Headers, Response: body})
-	if e.Lossy || e.Response.Omitted != "" || !turn.Complete || turn.Response == nil {
+	turn := history.Bodies{Response: body}.Decode(e)
+	if e.Lossy || !turn.Complete || turn.Response == nil {
 		return nil, missing("the answer of x%d was not recorded in full", e.N)
 	}
 	return turn.Response, nil
 }
 
-// list names the member that holds the history.
-func list(d transcript.Dialect) string {
-	if d == transcript.Messages {
-		return "/messages"
-	}
-	return "/input"
-}
+// list returns the pointer to the list that holds the history.
+func list(d transcript.Dialect) string { return "/" + dialect.Of(d).History() }
 
 // join returns the request of a step with the history before it in front.
 func join(d transcript.Dialect, before []byte, step *heldStep, answer json.RawMessage) ([]byte, error) {
@@ -241,11 +237,8 @@ func join(d transcript.Dialect, before []byte, step *heldStep, answer json.RawMe
 
 // unlean takes out what names the history that the provider holds.
 func unlean(d transcript.Dialect, body []byte) ([]byte, error) {
-	names := []string{"/previous_response_id", "/conversation"}
-	if d == transcript.Messages {
-		names = []string{"/thread"}
-	}
-	for _, at := range names {
+	for _, name := range dialect.Of(d).Held {
+		at := "/" + name
 		if _, err := rawjson.Value(body, at); err != nil {
 			continue
 		}
@@ -260,7 +253,7 @@ func unlean(d transcript.Dialect, body []byte) ([]byte, error) {
 // resolve puts items in the place of references to them.
 func (f *filler) resolve(e *transcript.Exchange, whole *decoded) ([]byte, bool, error) {
 	body := whole.body
-	if e.Dialect != transcript.Responses {
+	if dialect.Of(e.Dialect).Referable == nil {
 		return body, false, nil
 	}
 	items := whole.turn().Input

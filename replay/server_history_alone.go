@@ -22,13 +22,11 @@ func (r *Request) StandAlone(ctx context.Context, reader transcript.Reader) erro
 			return err
 		}
 	}
-	if d := r.Speaks(); d == transcript.Responses || d == transcript.Messages {
-		body, err := unlean(d, whole.body)
-		if err != nil {
-			return err
-		}
-		whole = whole.with(body)
+	body, err := unlean(r.Speaks(), whole.body)
+	if err != nil {
+		return err
 	}
+	whole = whole.with(body)
 	if !bytes.Equal(whole.body, plain.body) {
 		r.Body, r.read, r.sent = whole.body, whole, whole.body
 		r.Header.Del("Content-Encoding")

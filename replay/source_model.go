@@ -2,11 +2,11 @@ package replay
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -36,7 +36,7 @@ func (s *Simulated) Answer(ctx context.Context, c *Call) (*Result, error) {
 		return nil, nil
 	}
 	system, user := s.prompt(c)
-	body, err := simulation(s.loop.req.Speaks(), s.Model, system, user)
+	body, err := dialect.Ask(s.loop.req.Speaks(), s.Model, system, user, mostSimulated)
 	if err != nil {
 		return nil, err
 	}
@@ -75,36 +75,6 @@ func (s *Simulated) examples(c *Call) []example {
 		}
 	}
 	return list[:min(len(list), mostExamples)]
-}
-
-// simulation writes a request for one answer.
-func simulation(d transcript.Dialect, model, system, user string) ([]byte, error) {
-	type message struct {
-		Role    string `json:"role"`
-		Content string `json:"content"`
-	}
-	switch ask := (message{"user", user}); d {
-	case transcript.Messages:
-		return json.Marshal(struct {
-			Model     string    `json:"model"`
-			MaxTokens int       `json:"max_tokens"`
-			System    string    `json:"system"`
-			Messages  []message `json:"messages"`
-		}{model, mostSimulated, system, []message{ask}})
-	case transcript.Responses:
-		return json.Marshal(struct {
-			Model        string    `json:"model"`
-			Instructions string    `json:"instructions"`
-			Input        []message `json:"input"`
-			Store        bool      `json:"store"`
-		}{model, system, []message{ask}, false})
-	case transcript.Chat:
-		return json.Marshal(struct {
-			Model    string    `json:"model"`
-			Messages []message `json:"messages"`
-		}{model, []message{{"system", system}, ask}})
-	}
-	return nil, fmt.Errorf("simulate a tool: no model of dialect %q can be asked", d)
 }
 
 // aside sends a side call of the take. What it used counts to the take.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -107,11 +108,10 @@ func (s *Resumed) answered(ctx context.Context, r transcript.Reader, req *Reques
 	if last.Outcome != transcript.OK || !last.Complete {
 		return nil // it is sent again
 	}
-	answer, err := plainBody(ctx, r, last.Response)
+	turn, err := history.DecodeAnswer(ctx, r, last)
 	if err != nil {
 		return err
 	}
-	turn := dialect.Decode(last.Dialect, &dialect.Wire{Method: last.Method, URL: last.URL, Status: last.Status, ResponseHeader: last.Response.Headers, Response: answer})
 	s.turn, s.Calls = turn, pending(turn, toolsOf(input), req.originals)
 	if len(s.Calls) == 0 && turn.FinishReason != pauseTurn {
 		return ErrFinished

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/transcript"
@@ -223,9 +224,9 @@ func (l *cacheLook) broke(before, e *transcript.Exchange) (*CacheBreak, error) {
 		l.unabridge(now, b, n)
 		return breakAt(a, b, n), nil
 	}
-	for _, name := range []string{"tool_choice", "thinking"} { // Anthropic: both are a part of what is cached
+	for _, name := range dialect.Of(e.Dialect).CachedParameters {
 		x, y := was.Parameters[name], now.Parameters[name]
-		if e.Dialect == transcript.Messages && !bytes.Equal(x, y) && transcript.HashJSON(x) != transcript.HashJSON(y) {
+		if !bytes.Equal(x, y) && transcript.HashJSON(x) != transcript.HashJSON(y) {
 			return &CacheBreak{Where: "parameters", Item: name, At: "/" + name, Was: string(x), Now: string(y)}, nil
 		}
 	}

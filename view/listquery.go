@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -38,8 +39,6 @@ func ExchangeWords() [][2]string {
 		return slices.Contains([]string{"tool:NAME", "tag:NAME", "is:pinned"}, f[0])
 	})
 }
-
-var dialects = []transcript.Dialect{transcript.Chat, transcript.Responses, transcript.Messages, transcript.Unknown}
 
 // ParseListQuery reads the words by which a list is narrowed. ErrBadQuery if one
 // is no filter, or comes twice.
@@ -98,7 +97,9 @@ func (q *ListQuery) Set(name, value string, now time.Time) (err error) {
 	case "tag":
 		q.Tag = value
 	case "dialect":
-		q.Dialect, err = oneOf(transcript.Dialect(value), dialects)
+		var name string
+		name, err = oneOf(value, append(dialect.Names(), string(transcript.Unknown)))
+		q.Dialect = transcript.Dialect(name)
 	case "outcome":
 		q.Outcome, err = oneOf(transcript.Outcome(value), outcomes)
 	case "since", "after":

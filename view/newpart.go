@@ -32,7 +32,7 @@ func NewIn(e *transcript.Exchange, body []byte, input []transcript.Item) *NewPar
 	if !ok || first == 0 || history.IsBeside(fresh[0].At) {
 		return nil
 	}
-	ends := dialect.Elements(body)[member]
+	ends := dialect.Elements(e.Dialect, body)[member]
 	if first >= len(ends) {
 		return nil
 	}

@@ -3,7 +3,6 @@ package view
 import (
 	"context"
 	"errors"
-	"io"
 	"math"
 	"runtime"
 	"slices"
@@ -284,18 +283,11 @@ func at(items []transcript.Item, pointer string) *transcript.Item {
 	return &items[i]
 }
 
-// excerpts reads bodies no further than a search needs.
-type excerpts struct{ transcript.Reader }
-
-func (e excerpts) Body(ctx context.Context, id transcript.BodyID) (io.ReadCloser, error) {
-	return e.Excerpt(ctx, id)
-}
-
 // output reads the answer alone.
 func (l *lookup) output() []transcript.Item {
 	if l.answer == nil {
 		e := l.exchange
-		body, _ := history.Body(l.ctx, excerpts{l.reader}, &e.Response)
+		body, _ := history.Body(l.ctx, history.Excerpts{BodyReader: l.reader}, &e.Response)
 		l.answer = history.Bodies{Response: body}.Decode(e)
 	}
 	return l.answer.Output
@@ -305,12 +297,7 @@ func (l *lookup) inPiece(s *transcript.SearchItem) []transcript.Item {
 	if l.piece == s.Segment {
 		return l.element
 	}
-	body, err := l.reader.Excerpt(l.ctx, s.Segment)
-	if err != nil {
-		return nil
-	}
-	defer body.Close()
-	piece, err := io.ReadAll(io.LimitReader(body, history.MaxBody))
+	piece, err := history.Segment(l.ctx, history.Excerpts{BodyReader: l.reader}, s.Segment)
 	if err != nil {
 		return nil
 	}

@@ -2,8 +2,8 @@ package view
 
 import (
 	"context"
-	"strings"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
@@ -193,7 +193,7 @@ func (b *builder) entries(t *Transcript) error {
 func (b *builder) readingOrder() []int {
 	var before, after []int
 	for i := range b.items {
-		top := !strings.HasPrefix(b.items[i].At, "/messages/") && !strings.HasPrefix(b.items[i].At, "/input/")
+		top := !dialect.InHistory(b.items[i].At)
 		if i < b.output && top && b.items[i].Kind == transcript.System {
 			before = append(before, i)
 		} else {

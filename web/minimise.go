@@ -11,6 +11,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/replay/minimise"
@@ -73,10 +74,8 @@ func (s *server) newMinimisePage(c *gin.Context, e *transcript.Exchange) (*minim
 		{minimise.Items, "of the conversation; a call and its results are one", true},
 		{minimise.Lines, "of the long texts that are left", true},
 		{minimise.Tools, "that are offered", true}}}
-	switch e.Dialect {
-	case transcript.Chat, transcript.Responses, transcript.Messages:
-	default:
-		p.Wrong = "This request is not in one of the APIs of which parts can be left out: Chat Completions, Responses and Messages."
+	if !dialect.Known(e.Dialect) {
+		p.Wrong = "This request is not in one of the APIs of which parts can be left out: " + dialect.Titles("and") + "."
 		return p, nil
 	}
 	if !s.canReplay() {

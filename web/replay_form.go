@@ -13,6 +13,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -74,8 +75,7 @@ func (p *replayPage) readMode(c *gin.Context) {
 		p.Takes = min(max(n, 1), mostSampled)
 	}
 	p.Models = strings.ReplaceAll(c.PostForm("models"), "\r\n", "\n")
-	switch to := c.PostForm("to"); transcript.Dialect(to) {
-	case transcript.Chat, transcript.Responses, transcript.Messages:
+	if to := c.PostForm("to"); dialect.Known(transcript.Dialect(to)) {
 		p.To = to
 	}
 	p.Looking.read(c)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
@@ -58,7 +59,7 @@ const (
 // readResults finds the results that can be changed: the last ones of the request are
 // on the page, others can be chosen.
 func (p *replayPage) readResults(turn *transcript.Turn) {
-	p.marks = turn.Dialect == transcript.Messages
+	p.marks = dialect.Of(turn.Dialect).ErrorMark != ""
 	p.calls = map[string]*transcript.Item{}
 	for i := range turn.Input {
 		switch it := &turn.Input[i]; it.Kind {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/web/safehtml"
 )
 
@@ -37,7 +38,7 @@ func parsePages(s *server) *template.Template {
 		"short": shortID, "time": s.clock, "fulltime": s.fullTime, "asset": s.assetURL, "one": oneLine,
 		"percent": percent, "percentint": func(a, b int) string { return percent(int64(a), int64(b)) }, "path": pathOf, "count64": func(n int) string { return count(int64(n)) },
 		"pointat": func() []string { return s.pointAt }, "hiturl": hitURL, "timeline": newTimeline, "hitwhat": hitWhat, "dollars": dollars, "share": share, "compareurl": compareURL,
-		"between": between, "points": points, "exportmenu": newExportMenu, "pvalue": pValue, "bytes": func(n *float64) string { return size(int64(*n)) }, "unitlabel": unitLabel, "add": func(a, b int) int { return a + b }, "dialects": func() []string { return []string{"chat", "responses", "messages"} }, "bytesint": func(n int) string { return size(int64(n)) },
+		"between": between, "points": points, "exportmenu": newExportMenu, "pvalue": pValue, "bytes": func(n *float64) string { return size(int64(*n)) }, "unitlabel": unitLabel, "add": func(a, b int) int { return a + b }, "dialects": dialect.Names, "bytesint": func(n int) string { return size(int64(n)) },
 	})
 	return template.Must(t.ParseFS(templates, "templates/*.html"))
 }

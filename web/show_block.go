@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
@@ -105,7 +106,7 @@ func layOut(t *view.Transcript, all bool) ([]section, int) {
 func setupFirst(t *view.Transcript) *view.Transcript {
 	first, rest := []view.Entry{}, []view.Entry{}
 	for _, e := range t.Entries {
-		if e.Item.Kind == transcript.System && e.Place.Exchange == t.Exchange.ID && !amongMessages(e.Item.At) {
+		if e.Item.Kind == transcript.System && e.Place.Exchange == t.Exchange.ID && !dialect.InHistory(e.Item.At) {
 			first = append(first, e)
 		} else {
 			rest = append(rest, e)
@@ -114,10 +115,6 @@ func setupFirst(t *view.Transcript) *view.Transcript {
 	sorted := *t
 	sorted.Entries = append(first, rest...)
 	return &sorted
-}
-
-func amongMessages(at string) bool {
-	return strings.HasPrefix(at, "/messages/") || strings.HasPrefix(at, "/input/")
 }
 
 func group(list []block) []section {

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
@@ -145,39 +144,16 @@ func (a *app) lintFile(o lintOptions) ([]lint.Finding, error) {
 		return nil, err
 	}
 	d := transcript.Dialect(o.dialect)
-	switch d {
-	case transcript.Chat, transcript.Responses, transcript.Messages:
-	case "":
-		if d = looksLike(body); d == transcript.Unknown {
-			return nil, usageError{fmt.Errorf("%s is not a request of a known API; name it with --dialect chat, responses or messages", o.file)}
-		}
+	switch {
+	case dialect.Known(d):
+	case d != "":
+		return nil, usageError{fmt.Errorf("--dialect %s: %s", o.dialect, dialect.Listed("or"))}
 	default:
-		return nil, usageError{fmt.Errorf("--dialect %s: chat, responses or messages", o.dialect)}
+		if d = dialect.RecogniseRequest(body); d == transcript.Unknown {
+			return nil, usageError{fmt.Errorf("%s is not a request of a known API; name it with --dialect %s", o.file, dialect.Listed("or"))}
+		}
 	}
 	return view.LintRequest(d, body), nil
-}
-
-// looksLike guesses the dialect of a request by what only one of them has.
-func looksLike(body []byte) transcript.Dialect {
-	var r struct {
-		Messages, Input, System, Instructions, Previous json.RawMessage
-		MaxTokens                                       json.RawMessage   `json:"max_tokens"`
-		Tools                                           []json.RawMessage `json:"tools"`
-	}
-	if json.Unmarshal(body, &r) != nil {
-		return transcript.Unknown
-	}
-	blocks := bytes.Contains(r.Messages, []byte(`"tool_use"`)) || bytes.Contains(r.Messages, []byte(`"tool_result"`)) || bytes.Contains(r.Messages, []byte(`"thinking"`))
-	roles := bytes.Contains(r.Messages, []byte(`"tool_calls"`)) || bytes.Contains(r.Messages, []byte(`"tool_call_id"`))
-	switch {
-	case r.Messages == nil && (r.Input != nil || r.Instructions != nil):
-		return transcript.Responses
-	case r.Messages == nil:
-		return transcript.Unknown
-	case r.System != nil, blocks && !roles, len(r.Tools) > 0 && bytes.Contains(r.Tools[0], []byte(`"input_schema"`)):
-		return transcript.Messages
-	}
-	return transcript.Chat
 }
 
 func (a *app) printFindings(found []lint.Finding, refs func(string) string) error {

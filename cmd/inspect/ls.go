@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-debugger/retake/cmd/internal/usage"
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -220,7 +221,7 @@ func (a *app) lsExchanges(ctx context.Context, r transcript.Reader, o *lsOptions
 }
 
 var (
-	dialects = []string{string(transcript.Chat), string(transcript.Responses), string(transcript.Messages), string(transcript.Unknown)}
+	dialects = append(dialect.Names(), string(transcript.Unknown))
 	outcomes = []string{string(transcript.OK), string(transcript.HTTPError), string(transcript.StreamError), string(transcript.UpstreamReset),
 		string(transcript.ClientDisconnect), string(transcript.RecorderCrashed), string(transcript.RecorderStopped)}
 )

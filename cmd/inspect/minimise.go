@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/replay/minimise"
-	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
 
@@ -174,10 +174,8 @@ func (x *minimising) prepare(ref string) error {
 	if err != nil {
 		return err
 	}
-	switch origin.Dialect {
-	case transcript.Chat, transcript.Responses, transcript.Messages:
-	default:
-		return fmt.Errorf("%s is in dialect %s: chat, responses and messages can be minimised", view.Ref(origin.N), origin.Dialect)
+	if !dialect.Known(origin.Dialect) {
+		return fmt.Errorf("%s is in dialect %s: %s can be minimised", view.Ref(origin.N), origin.Dialect, dialect.Listed("and"))
 	}
 	p := &x.plan
 	p.Minimise, p.Origin, p.Upstream, p.Retries, p.Reason = true, origin, x.f.upstream, retries, x.f.reason

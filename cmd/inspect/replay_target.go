@@ -11,10 +11,8 @@ import (
 
 // targets reads --model, --upstream and --to: at least one target.
 func (f *replayFlags) targets() ([]replay.Target, error) {
-	switch transcript.Dialect(f.to) {
-	case "", transcript.Chat, transcript.Responses, transcript.Messages:
-	default:
-		return nil, usageError{fmt.Errorf("--to %q: want chat, responses or messages", f.to)}
+	if f.to != "" && !dialect.Known(transcript.Dialect(f.to)) {
+		return nil, usageError{fmt.Errorf("--to %q: want %s", f.to, dialect.Listed("or"))}
 	}
 	list := []replay.Target{{Upstream: f.upstream, To: transcript.Dialect(f.to)}}
 	for i, name := range f.edits.models {

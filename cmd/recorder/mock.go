@@ -272,7 +272,7 @@ func forwarding(ctx context.Context, o *options, path string) (http.Handler, fun
 	roots, err := o.rootCAs()
 	if err == nil {
 		opts := s.db.Recording()
-		opts.Upstreams, opts.RootCAs, opts.Proxy, opts.Listen = upstreams, roots, http.ProxyFromEnvironment, o.listen
+		opts.Upstreams, opts.RootCAs, opts.Proxy, opts.Listen = orKnown(upstreams), roots, http.ProxyFromEnvironment, o.listen
 		opts.AllowHosts, opts.AllowOrigins = o.hosts, o.origins
 		s.relay, err = recorder.NewProxy(opts)
 	}
@@ -298,9 +298,9 @@ func listenMock(ctx context.Context, o *options, h *mock.Handler) error {
 		token = "/_t/TOKEN"
 	}
 	fmt.Fprintf(o.stderr, "answering on http://%s%s from %d exchange%s\n", l.Addr(), token, h.Recordings.Len(), plural(int64(h.Recordings.Len())))
-	for _, c := range clients {
-		if c.greeted {
-			fmt.Fprintf(o.stderr, "  %s=http://%s%s%s\n", c.variable, l.Addr(), token, c.path)
+	for _, c := range clients() {
+		if c.Usual {
+			fmt.Fprintf(o.stderr, "  %s=http://%s%s%s\n", c.Variable, l.Addr(), token, c.Path)
 		}
 	}
 	select {

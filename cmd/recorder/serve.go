@@ -163,7 +163,7 @@ func (s *session) newRelay() (*recorder.Proxy, error) {
 	}
 	o := s.db.Recording()
 	o.Listen = s.proxyAt.Addr().String()
-	o.Upstreams, o.Token = s.upstreams, s.options.token
+	o.Upstreams, o.Token = orKnown(s.upstreams), s.options.token
 	o.AllowHosts, o.AllowOrigins, o.RootCAs = s.options.hosts, s.options.origins, roots
 	o.Proxy = http.ProxyFromEnvironment
 	o.WebSockets = s.options.websocket == "relay"
@@ -210,9 +210,9 @@ func (s *session) shownURL() string {
 // settings returns the variables that point a client here.
 func (s *session) settings() []string {
 	var lines []string
-	for _, c := range clients[:] {
-		if path, ok := basePath(s.upstreams, c); ok && c.greeted {
-			lines = append(lines, c.variable+"="+s.shownURL()+path)
+	for _, c := range clients() {
+		if path, ok := basePath(s.upstreams, c); ok && c.Usual {
+			lines = append(lines, c.Variable+"="+s.shownURL()+path)
 		}
 	}
 	return lines

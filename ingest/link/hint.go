@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"strconv"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -40,16 +41,15 @@ func putHints(tx transcript.Tx, d *Subject, pending []transcript.Key) error {
 	return putFingerprints(tx, d)
 }
 
-// putItems stores hints for the items of an answer that can be referred to: the
-// provider keeps them, or they are a compaction.
+// putItems stores hints for the items of an answer that later requests can refer to.
 func putItems(tx transcript.Tx, d *Subject) error {
-	if d.Exchange.Dialect != transcript.Responses {
+	referable := dialect.Of(d.Exchange.Dialect).Referable
+	if referable == nil {
 		return nil
 	}
-	kept := string(d.Turn.Parameters["store"]) != "false"
 	for i := range min(mostItems, len(d.Turn.Output)) {
 		it := &d.Turn.Output[i]
-		if it.ItemID == "" || !kept && it.Kind != transcript.Compaction {
+		if !referable(d.Turn, it) {
 			continue
 		}
 		if err := tx.PutHint(HintOf("item", it.ItemID), d.Exchange.ID, ""); err != nil {

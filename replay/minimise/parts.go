@@ -15,6 +15,7 @@ import (
 // of its items, lines of their texts, and tools. Pointers are those of body.
 type parts struct {
 	speaks transcript.Dialect
+	api    *dialect.API // of speaks
 	body   []byte
 	turn   *transcript.Turn // of body
 	pieces []piece
@@ -38,7 +39,7 @@ func readParts(req *replay.Request) (*parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &parts{speaks: req.Speaks(), turn: turn}
+	p := &parts{api: dialect.Of(req.Speaks()), speaks: req.Speaks(), turn: turn}
 	if p.body, err = req.Plain(); err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func chainOf(at string) []string {
 		chain = append(chain, at)
 	}
 	chain = append(chain, element)
-	if member, _, ok := dialect.ElementAt(element); ok && member != "messages" && member != "input" {
+	if member, _, ok := dialect.ElementAt(element); ok && !dialect.IsHistory(member) {
 		chain = append(chain, "/"+member)
 	}
 	return chain
@@ -85,7 +86,7 @@ func chainOf(at string) []string {
 // besideCalls sets apart what an answer of chat says beside its calls: both are the
 // same message.
 func (p *parts) besideCalls() {
-	if p.speaks != transcript.Chat {
+	if p.api.Layout != dialect.Members {
 		return
 	}
 	calls := map[string]bool{}
@@ -113,7 +114,7 @@ func (p *parts) reasoning() {
 			continue
 		}
 		element := elementOf(p.pieces[i].item.At)
-		if p.speaks == transcript.Responses {
+		if p.api.Layout == dialect.Items {
 			for k := i + 1; k < len(p.pieces) && saidByModel(p.pieces[k].item); k++ {
 				if p.pieces[k].item.Kind != transcript.Reasoning {
 					p.pieces[i].with = append(p.pieces[i].with, k)
@@ -158,7 +159,7 @@ func (p *parts) join() {
 	at := map[string]int{}
 	for i := range p.pieces {
 		own := p.pieces[i].chain[0]
-		if p.speaks == transcript.Chat && p.pieces[i].item.Kind == transcript.ToolCall {
+		if p.api.Layout == dialect.Members && p.pieces[i].item.Kind == transcript.ToolCall {
 			own = elementOf(own) // what is said beside it, if that has no pointer of its own
 			if first, ok := at[own]; ok {
 				together[i] = together[first]

@@ -6,12 +6,12 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// complete returns a candidate with what its API wants besides: a conversation, which
-// with messages begins with a user and, if the whole one does, ends with something to
-// answer; a text in each message; a tool if messages has calls.
+// complete returns a candidate with what its API needs besides: a conversation, which
+// begins with a user if it must and, if the whole one does, ends with something to
+// answer; a text in each message; a tool if one is needed beside calls.
 func (p *parts) complete(c *candidate) *candidate {
 	c = c.clone()
-	if first := p.first(p.kept(c)); first < 0 || p.speaks == transcript.Messages && saidByModel(p.pieces[first].item) {
+	if first := p.first(p.kept(c)); first < 0 || p.api.UserFirst && saidByModel(p.pieces[first].item) {
 		c.keep(p.opening())
 	}
 	last := len(p.pieces) - 1
@@ -76,7 +76,7 @@ func (p *parts) completeTexts(c *candidate) {
 
 // completeTools keeps the tool of a call.
 func (p *parts) completeTools(c *candidate) {
-	if p.speaks != transcript.Messages || len(p.tools) == 0 || slices.Contains(c.tools, true) {
+	if !p.api.ToolsForCalls || len(p.tools) == 0 || slices.Contains(c.tools, true) {
 		return
 	}
 	kept := p.kept(c)

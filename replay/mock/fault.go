@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/dialect"
 )
 
 // FaultKind is what goes wrong.
@@ -143,13 +143,10 @@ func (a *answer) refused() bool {
 		if kind == "" {
 			kind = "api_error"
 		}
-		prefix := ""
-		if a.dialect == transcript.Messages {
-			prefix = `"type":"error",`
-		}
 		a.w.Header().Set("Content-Type", "application/json")
 		a.w.WriteHeader(f.Count)
-		fmt.Fprintf(a.w, `{%s"error":{"type":%q,"code":"replay_fault","message":"a fault, by order: %d"}}`+"\n", prefix, kind, f.Count)
+		object := fmt.Appendf(nil, `{"type":%q,"code":"replay_fault","message":"a fault, by order: %d"}`, kind, f.Count)
+		a.w.Write(append(dialect.Error(a.dialect, object), '\n'))
 		return true
 	}
 	return false

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -89,14 +90,14 @@ func writeJSON(w http.ResponseWriter, v any) {
 }
 
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) {
-	wire, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	wire, err := io.ReadAll(http.MaxBytesReader(w, r.Body, history.MaxBody))
 	if err != nil {
 		(&miss{Type: "invalid_request_error", Code: noMatch, Message: fmt.Sprintf("read request: %v", err)}).write(w, transcript.Unknown)
 		return
 	}
 	body := wire
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" {
-		body, _ = dialect.Text(encoding, wire, maxBody) // as far as it can be undone
+		body, _ = history.Plain(encoding, wire) // as far as it can be undone
 	}
 	n := h.count(func(c *counts) { c.Requests++ }).Requests
 	a := &answer{Handler: h, w: w, r: r, began: time.Now(), body: body, wire: wire}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -56,7 +58,7 @@ func (t *Recordings) explain(ctx context.Context, o *outline, r *recording, live
 	}
 	m.Nearest = ref(r)
 	m.Message += "; nearest is " + m.Nearest
-	recorded, err := plainBody(ctx, t.reader, r.Request)
+	recorded, err := history.Body(ctx, t.reader, &r.Request)
 	if err != nil {
 		return m
 	}
@@ -152,14 +154,11 @@ func shorten(a, b json.RawMessage) (was, now json.RawMessage) {
 
 // write answers with the error in the shape of the dialect's own.
 func (m *miss) write(w http.ResponseWriter, d transcript.Dialect) {
-	body := map[string]any{"error": m}
-	if d == transcript.Messages {
-		body["type"] = "error"
-	}
-	text, err := json.Marshal(body)
+	text, err := json.Marshal(m)
 	if err != nil {
-		text = []byte(`{"error":{"code":` + strconv.Quote(m.Code) + `}}`)
+		text = []byte(`{"code":` + strconv.Quote(m.Code) + `}`)
 	}
+	text = dialect.Error(d, text)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Should-Retry", "false") // the SDKs of OpenAI and Anthropic heed it
 	w.WriteHeader(missStatus)

@@ -84,8 +84,7 @@ func (o *outliner) of(d transcript.Dialect, method, target string, body []byte) 
 }
 
 func rank(name string) string {
-	switch name {
-	case "messages", "input", "contents":
+	if dialect.IsHistory(name) {
 		return "~" + name
 	}
 	return name
@@ -130,7 +129,7 @@ func samePath(a, b string) bool { return strings.HasSuffix(a, b) || strings.HasS
 
 // cutUp returns the elements of a body's large arrays, and the body without them.
 func cutUp(d transcript.Dialect, body []byte) (skeleton []byte, arrays map[string][][]byte) {
-	ends := dialect.Elements(body)
+	ends := dialect.Elements(d, body)
 	cuts := dialect.Split(d, body)
 	if len(ends) == 0 || len(cuts) < 2 {
 		return body, nil

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/redact"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -16,7 +16,7 @@ var ownHeaders = map[string]bool{"Connection": true, "Keep-Alive": true, "Proxy-
 // play answers with a recording: its status, its header without what was redacted,
 // and its wire bytes in the pieces in which they came.
 func (a *answer) play(r *recording) {
-	wire, err := body(a.r.Context(), a.Recordings.reader, r.Response)
+	wire, err := history.Wire(a.r.Context(), a.Recordings.reader, &r.Response)
 	if err != nil {
 		(&miss{Type: "invalid_request_error", Code: noMatch, Message: ref(r) + " matches, but its answer cannot be read: " + err.Error()}).write(a.w, a.dialect)
 		return
@@ -130,7 +130,7 @@ func (a *answer) spoil(wire []byte, encoding string) (*spoiled, bool) {
 			continue
 		}
 		if !touched && encoding != "" {
-			out.wire, _ = dialect.Text(encoding, wire, maxBody) // as far as it can be undone
+			out.wire, _ = history.Plain(encoding, wire) // as far as it can be undone
 		}
 		touched = true
 		switch f.Kind {

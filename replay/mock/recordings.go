@@ -4,15 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 
-	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 )
-
-// maxBody bounds the size of a request.
-const maxBody = 64 << 20
 
 // Recordings holds recordings, to be found by request. It may be used by several
 // goroutines.
@@ -59,7 +55,7 @@ func (t *Recordings) Add(ctx context.Context, e *transcript.Exchange) error {
 	if e.Lossy || e.Request.Omitted != "" || e.Response.Omitted != "" || e.Outcome == transcript.InProgress {
 		return fmt.Errorf("x%d %w: it was not recorded in full", e.N, ErrUnservable)
 	}
-	body, err := plainBody(ctx, t.reader, e.Request)
+	body, err := history.Body(ctx, t.reader, &e.Request)
 	if err != nil {
 		return fmt.Errorf("read request of x%d: %w", e.N, err)
 	}
@@ -166,26 +162,3 @@ func (t *Recordings) left(limit int) (refs []string, n int) {
 }
 
 func ref(r *recording) string { return fmt.Sprintf("x%d", r.N) }
-
-// body reads the wire bytes of a body.
-func body(ctx context.Context, r transcript.Reader, m transcript.Message) ([]byte, error) {
-	if m.Bytes == 0 {
-		return nil, nil
-	}
-	b, err := r.Body(ctx, m.Body)
-	if err != nil {
-		return nil, err
-	}
-	defer b.Close()
-	return io.ReadAll(b)
-}
-
-// plainBody reads a body without its content encoding, as far as it can be undone.
-func plainBody(ctx context.Context, r transcript.Reader, m transcript.Message) ([]byte, error) {
-	wire, err := body(ctx, r, m)
-	if err != nil || m.ContentEncoding == "" {
-		return wire, err
-	}
-	plain, _ := dialect.Text(m.ContentEncoding, wire, maxBody)
-	return plain, nil
-}

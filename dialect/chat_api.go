@@ -1,0 +1,55 @@
+package dialect
+
+import (
+	"encoding/json"
+
+	"github.com/retake-debugger/retake/transcript"
+)
+
+// chatAPI is OpenAI's Chat Completions, and what the many vendors that speak it made
+// of it.
+var chatAPI = API{
+	Name:  transcript.Chat,
+	Title: "Chat Completions",
+
+	Claim:      isChat,
+	IsAnswer:   isChatAnswer,
+	IsEvent:    isChatEvent,
+	Resembles:  resemblesChat,
+	Arrays:     []Array{{"messages", true}, {"tools", false}, {"functions", false}},
+	Decode:     func(r *reader) decoder { return chatDecoder{r} },
+	Layout:     Members,
+	Arguments:  chatArguments,
+	Result:     chatResult,
+	SystemList: "messages",
+	Append:     appendChat,
+
+	Read:     readChatRequest,
+	Write:    writeChatRequest,
+	Limits:   Limits{ID: 40, Name: 64}, // a longer id is answered with 400 "string too long"
+	Settings: chatSettings,
+
+	Path:  "/chat/completions",
+	Home:  "openai",
+	Key:   KeyPlace{Header: "Authorization", Scheme: "Bearer "},
+	Error: plainError,
+	Ask:   askChat,
+}
+
+var chatSettings = map[string]string{
+	"model": "model", "stream": "stream", "max_tokens": "max_completion_tokens", "temperature": "temperature", "top_p": "top_p",
+	"stop": "stop", "metadata": "metadata", "store": "store", "user": "user", "safety_identifier": "safety_identifier",
+	"prompt_cache_key": "prompt_cache_key", "prompt_cache_retention": "prompt_cache_retention", "service_tier": "service_tier",
+	"parallel_tool_calls": "parallel_tool_calls", "effort": "reasoning_effort", "verbosity": "verbosity",
+}
+
+func askChat(model, system, user string, _ int) ([]byte, error) {
+	type message struct {
+		Role    string `json:"role"`
+		Content string `json:"content"`
+	}
+	return json.Marshal(struct {
+		Model    string    `json:"model"`
+		Messages []message `json:"messages"`
+	}{model, []message{{"system", system}, {"user", user}}})
+}

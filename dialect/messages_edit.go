@@ -1,0 +1,21 @@
+package dialect
+
+import (
+	"github.com/retake-debugger/retake/rawjson"
+	"strings"
+)
+
+func messagesArguments(v []byte) (string, Form) {
+	switch rawjson.String(rawjson.Get(v, "type")) {
+	case "tool_use", "server_tool_use", "mcp_tool_use":
+		return "/input", AsObject
+	}
+	return "", AsObject
+}
+
+func messagesResult(v []byte) string {
+	if kind := rawjson.String(rawjson.Get(v, "type")); kind == "tool_result" || strings.HasSuffix(kind, "_tool_result") {
+		return "content"
+	}
+	return ""
+}

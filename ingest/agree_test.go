@@ -56,8 +56,8 @@ func olderBuild(t *testing.T, statement string) *store.DB {
 // one does: what is missing decides about others, when they come or are derived again.
 func TestRederive_NamesWhatReindexWouldChangeOfAnOlderBuild(t *testing.T) {
 	for name, statement := range map[string]string{
-		"no clues":                "DELETE FROM clue",
-		"one clue":                "DELETE FROM clue WHERE (value, n) = (SELECT value, n FROM clue ORDER BY n LIMIT 1)",
+		"no hints":                "DELETE FROM hint",
+		"one hint":                "DELETE FROM hint WHERE (value, n) = (SELECT value, n FROM hint ORDER BY n LIMIT 1)",
 		"an agent without a call": "UPDATE agent SET call_exchange = NULL, call_at = NULL WHERE call_at IS NOT NULL",
 	} {
 		t.Run(name, func(t *testing.T) {

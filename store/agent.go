@@ -15,7 +15,7 @@ import (
 
 const selectAgent = "SELECT id, run, client_key, main, call_exchange, call_at, evidence FROM agent "
 
-// Agent gives the agent with that id.
+// Agent returns the agent with that id.
 func (r *reader) Agent(ctx context.Context, id string) (*transcript.Agent, error) {
 	return r.agent(ctx, id, "WHERE id = ?", packID(id))
 }
@@ -61,7 +61,7 @@ func (r *reader) agents(ctx context.Context, where string, args ...any) ([]trans
 	return list, nil
 }
 
-// AgentByKey gives the agent of a run that a client calls by that name.
+// AgentByKey returns the agent of a run that a client calls by that name.
 func (p *past) AgentByKey(run, key string) (*transcript.Agent, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (t *tx) PutAgent(a *transcript.Agent) error {
 	return nil
 }
 
-// SetParentCall says which call started a stored agent.
+// SetParentCall reports which call started a stored agent.
 func (t *tx) SetParentCall(agent string, call transcript.Place) error {
 	if err := t.open(); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (t *tx) SetParentCall(agent string, call transcript.Place) error {
 	return nil
 }
 
-// RunByKey gives the run that a client's own name belongs to.
+// RunByKey returns the run that a client's own name belongs to.
 func (p *past) RunByKey(key string) (*transcript.Run, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -143,20 +143,20 @@ func (t *tx) PutHint(value transcript.Key, exchange, at string) error {
 	}
 	var err error
 	if n, ok := t.stored[exchange]; ok {
-		err = t.st.run("INSERT OR IGNORE INTO clue (value, n, at) VALUES (?, ?, ?)", value[:], n, at)
+		err = t.st.run("INSERT OR IGNORE INTO hint (value, n, at) VALUES (?, ?, ?)", value[:], n, at)
 	} else {
-		_, err = t.st.exec("INSERT OR IGNORE INTO clue (value, n, at) SELECT ?, n, ? FROM exchange WHERE id = ?", value[:], at, packID(exchange))
+		_, err = t.st.exec("INSERT OR IGNORE INTO hint (value, n, at) SELECT ?, n, ? FROM exchange WHERE id = ?", value[:], at, packID(exchange))
 	}
 	if err != nil {
-		return fmt.Errorf("store clue: %w", err)
+		return fmt.Errorf("store hint: %w", err)
 	}
 	return nil
 }
 
-// Hints lists the clues of an exchange.
+// Hints lists the hints of an exchange.
 func (r *reader) Hints(ctx context.Context, exchange string) ([]transcript.Hint, error) {
 	var list []transcript.Hint
-	err := r.st.rows(ctx, "SELECT value, at FROM clue WHERE n = (SELECT n FROM exchange WHERE id = ?)", []any{packID(exchange)}, func(row *sql.Rows) error {
+	err := r.st.rows(ctx, "SELECT value, at FROM hint WHERE n = (SELECT n FROM exchange WHERE id = ?)", []any{packID(exchange)}, func(row *sql.Rows) error {
 		var c transcript.Hint
 		var value []byte
 		err := row.Scan(&value, &c.At)
@@ -165,27 +165,27 @@ func (r *reader) Hints(ctx context.Context, exchange string) ([]transcript.Hint,
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read clues of exchange: %w", err)
+		return nil, fmt.Errorf("read hints of exchange: %w", err)
 	}
 	return list, nil
 }
 
-// ByHint gives the exchanges that were noted with that clue, newest first.
+// ByHint returns the exchanges that were noted with that hint, newest first.
 func (p *past) ByHint(value transcript.Key, limit int) ([]transcript.Place, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
 	// In any order at first, since this is asked for each new conversation: to
 	// sort costs more than to look, and most lead to few or none.
-	const query = "SELECT e.id, p.n, p.at FROM clue p JOIN exchange e ON e.n = p.n WHERE p.value = ? AND p.n < ?"
-	found, err := p.clues(query+" LIMIT ?", value[:], p.before, limit+1)
+	const query = "SELECT e.id, p.n, p.at FROM hint p JOIN exchange e ON e.n = p.n WHERE p.value = ? AND p.n < ?"
+	found, err := p.hints(query+" LIMIT ?", value[:], p.before, limit+1)
 	if err == nil && len(found) > limit {
-		found, err = p.clues(query+" ORDER BY p.n DESC, p.at DESC LIMIT ?", value[:], p.before, limit)
+		found, err = p.hints(query+" ORDER BY p.n DESC, p.at DESC LIMIT ?", value[:], p.before, limit)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read clues: %w", err)
+		return nil, fmt.Errorf("read hints: %w", err)
 	}
-	slices.SortFunc(found, func(a, b clue) int { return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.at, b.at)) })
+	slices.SortFunc(found, func(a, b hint) int { return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.at, b.at)) })
 	var places []transcript.Place
 	for _, c := range found {
 		places = append(places, transcript.Place{Exchange: unpackID(c.id), Body: "response", At: c.at})
@@ -193,16 +193,16 @@ func (p *past) ByHint(value transcript.Key, limit int) ([]transcript.Place, erro
 	return places, nil
 }
 
-// clue is a row by which an exchange is found.
-type clue struct {
+// hint is a row by which an exchange is found.
+type hint struct {
 	id any
 	n  int64
 	at string
 }
 
-func (p *past) clues(query string, args ...any) (found []clue, err error) {
+func (p *past) hints(query string, args ...any) (found []hint, err error) {
 	err = p.st.rows(context.Background(), query, args, func(row *sql.Rows) error {
-		var c clue
+		var c hint
 		err := row.Scan(&c.id, &c.n, &c.at)
 		found = append(found, c)
 		return err
@@ -210,39 +210,39 @@ func (p *past) clues(query string, args ...any) (found []clue, err error) {
 	return found, err
 }
 
-// anyClues is for how many clues one statement looks.
-const anyClues = 8
+// anyHints is for how many hints one statement looks.
+const anyHints = 8
 
-// selectAnyClue looks for 1, 2 … clues.
-var selectAnyClue = func() (all [anyClues]string) {
+// selectAnyHint looks for 1, 2 … hints.
+var selectAnyHint = func() (all [anyHints]string) {
 	for i := range all {
 		var list []string
 		for j := range i + 1 {
-			list = append(list, fmt.Sprintf("SELECT 1 FROM clue WHERE value = ?%d AND n < ?%d", j+1, i+2))
+			list = append(list, fmt.Sprintf("SELECT 1 FROM hint WHERE value = ?%d AND n < ?%d", j+1, i+2))
 		}
 		all[i] = strings.Join(list, " UNION ALL ") + " LIMIT 1"
 	}
 	return all
 }()
 
-// AnyByHint tells whether any exchange was noted with one of the clues.
+// AnyByHint reports whether any exchange was noted with one of the hints.
 func (p *past) AnyByHint(values []transcript.Key) (bool, error) {
 	if err := p.check(); err != nil {
 		return false, err
 	}
-	for some := range slices.Chunk(values, anyClues) {
-		args := make([]any, 0, anyClues+1)
+	for some := range slices.Chunk(values, anyHints) {
+		args := make([]any, 0, anyHints+1)
 		for i := range some {
 			args = append(args, some[i][:])
 		}
-		if any, err := p.exists(selectAnyClue[len(some)-1], append(args, p.before)...); any || err != nil {
+		if any, err := p.exists(selectAnyHint[len(some)-1], append(args, p.before)...); any || err != nil {
 			return any, err
 		}
 	}
 	return false, nil
 }
 
-// LastStep gives the last exchange of an agent.
+// LastStep returns the last exchange of an agent.
 func (p *past) LastStep(agent string) (*transcript.Exchange, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -250,7 +250,7 @@ func (p *past) LastStep(agent string) (*transcript.Exchange, error) {
 	return p.one(context.Background(), "of agent "+agent, selectListed+"WHERE e.agent = ? AND e.n < ? ORDER BY e.n DESC LIMIT 1", packID(agent), p.before)
 }
 
-// Firsts gives the exchanges of a run that continue nothing, newest first.
+// Firsts returns the exchanges of a run that continue nothing, newest first.
 func (p *past) Firsts(run string, limit int) ([]*transcript.Exchange, error) {
 	if err := p.check(); err != nil || run == "" {
 		return nil, err

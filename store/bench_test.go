@@ -90,7 +90,7 @@ func newConversation(seed uint64, prefix int) *conversation {
 	return &conversation{r: r, history: [][]byte{head}}
 }
 
-// next gives the body of the next step, which is about n bytes longer.
+// next returns the body of the next step, which is about n bytes longer.
 func (c *conversation) next(n int) [][]byte {
 	c.step++
 	for range 2 {

@@ -13,7 +13,7 @@ import (
 
 // Calls lists the recorded calls of these exchanges: exchanges in the order
 // given, calls in the order they were stored, results by the number of the
-// exchange that brought them.
+// exchange that introduced them.
 func (r *reader) Calls(ctx context.Context, exchanges []string) ([]transcript.CallRow, error) {
 	read := map[string][]transcript.CallRow{}
 	for group := range slices.Chunk(exchanges, callGroup) {
@@ -97,7 +97,7 @@ const callBits = 24
 
 var errManyCalls = errors.New("an answer holds more calls than can be told apart")
 
-// nextCall gives the id of a further call of an exchange.
+// nextCall returns the id of a further call of an exchange.
 func (t *tx) nextCall(exchange string) (int64, error) {
 	n, err := t.number(exchange)
 	if err != nil {
@@ -115,7 +115,7 @@ func (t *tx) nextCall(exchange string) (int64, error) {
 	return 0, errManyCalls
 }
 
-// number gives the number of a stored exchange; ErrNotFound if there is none.
+// number returns the number of a stored exchange; ErrNotFound if there is none.
 func (t *tx) number(exchange string) (int64, error) {
 	if n, ok := t.stored[exchange]; ok {
 		return n, nil

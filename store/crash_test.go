@@ -127,7 +127,7 @@ func TestUpdate_SurvivesKill(t *testing.T) {
 	}
 }
 
-// isWhole verifies a database and gives the number of its exchanges, which must
+// isWhole verifies a database and returns the number of its exchanges, which must
 // be at least want and no more than what one transaction adds.
 func isWhole(t *testing.T, path string, want int64) int64 {
 	t.Helper()

@@ -36,7 +36,7 @@ func survey(t *testing.T, db *store.DB, f transcript.Filter) (whole, broken int)
 	return whole, broken
 }
 
-// intact tells whether a body comes back; one that comes back otherwise fails
+// intact reports whether a body comes back; one that comes back otherwise fails
 // the test.
 func intact(t *testing.T, db *store.DB, m *transcript.Message) bool {
 	t.Helper()
@@ -71,7 +71,7 @@ func TestOpenReader_OfDamagedFiles(t *testing.T) {
 	if db, err = store.OpenReader(path); err != nil {
 		t.Fatal(err)
 	}
-	// leaf gives the next page from one on that is not what a whole table hangs on.
+	// leaf returns the next page from one on that is not what a whole table hangs on.
 	leaf := func(from int) int {
 		t.Helper()
 		return int(number(t, db, fmt.Sprintf(`WITH RECURSIVE page (n) AS (SELECT %d UNION ALL SELECT n + 1 FROM page LIMIT 100)

@@ -152,11 +152,11 @@ func openReader(path string) (*DB, error) {
 	return db, err
 }
 
-// Cut tells whether the end of the file is missing: less may be listed than there
+// Cut reports whether the end of the file is missing: less may be listed than there
 // was, without an error.
 func (db *DB) Cut() bool { return db.cut }
 
-// cutInAPage tells whether the file ends within a page, which SQLite does not mind.
+// cutInAPage reports whether the file ends within a page, which SQLite does not mind.
 // One that grows right now may seem to.
 func cutInAPage(path string) (bool, error) {
 	for range 3 {
@@ -243,7 +243,7 @@ func newDB(path string, connect func(string) (*connector, error)) (*DB, error) {
 	return db, nil
 }
 
-// findPack gives a whole pack, whose sum was right.
+// findPack returns a whole pack, whose sum was right.
 func (db *DB) findPack(ctx context.Context, id segment.ID) (*segment.Pack, error) {
 	if p := db.cache.Find(id); p != nil && p.Whole() {
 		return p, nil
@@ -252,7 +252,7 @@ func (db *DB) findPack(ctx context.Context, id segment.ID) (*segment.Pack, error
 }
 
 // findBeginning reads the beginning of a pack at first, as far as it takes: most
-// searches want one segment. Whoever wants more of it gets all.
+// searches want one segment. The second time it reads all.
 func (db *DB) findBeginning(ctx context.Context, id segment.ID) (*segment.Pack, error) {
 	if p := db.cache.Find(id); p != nil {
 		return p, nil
@@ -272,7 +272,7 @@ func (db *DB) readPack(ctx context.Context, id segment.ID, upTo int64) (*segment
 	return p, err
 }
 
-// Check tells whether the open file is still the one at its path; ErrReplaced
+// Check reports whether the open file is still the one at its path; ErrReplaced
 // if it is not. It costs one stat. What was written since then is lost with the
 // old file. To go on, close the database first and then open it again: two open
 // databases of one path would share the files beside it.
@@ -309,7 +309,7 @@ func (db *DB) Close() error {
 	return errors.Join(errs...)
 }
 
-// filesBeside gives the write-ahead log and its index, which are there for as
+// filesBeside returns the write-ahead log and its index, which are there for as
 // long as a connection is open.
 func filesBeside(path string) map[string]fs.FileInfo {
 	files := map[string]fs.FileInfo{}

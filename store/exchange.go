@@ -78,7 +78,7 @@ func (r *reader) exchanges(ctx context.Context, query string, args ...any) ([]*t
 	return list, nil
 }
 
-// one gives the only exchange of a query; ErrNotFound if there is none.
+// one returns the only exchange of a query; ErrNotFound if there is none.
 func (r *reader) one(ctx context.Context, what any, query string, args ...any) (*transcript.Exchange, error) {
 	list, err := r.exchanges(ctx, query, args...)
 	if err != nil {
@@ -90,12 +90,12 @@ func (r *reader) one(ctx context.Context, what any, query string, args ...any) (
 	return list[0], nil
 }
 
-// Exchange gives the exchange with that id.
+// Exchange returns the exchange with that id.
 func (r *reader) Exchange(ctx context.Context, id string) (*transcript.Exchange, error) {
 	return r.one(ctx, id, selectExchange+"WHERE e.id = ?", packID(id))
 }
 
-// ExchangeN gives the exchange with that number.
+// ExchangeN returns the exchange with that number.
 func (r *reader) ExchangeN(ctx context.Context, n int64) (*transcript.Exchange, error) {
 	return r.one(ctx, fmt.Sprintf("x%d", n), selectExchange+"WHERE e.n = ?", n)
 }
@@ -109,7 +109,7 @@ func (r *reader) Children(ctx context.Context, id string) ([]*transcript.Exchang
 	return r.exchanges(ctx, selectListed+"WHERE e.parent = ? ORDER BY e.n", packID(id))
 }
 
-// FindExchanges gives the ids that begin with part or, if none does, that hold
+// FindExchanges returns the ids that begin with part or, if none does, that hold
 // it, newest first.
 func (r *reader) FindExchanges(ctx context.Context, part string, limit int) ([]string, error) {
 	if limit <= 0 {
@@ -126,7 +126,7 @@ func (r *reader) FindExchanges(ctx context.Context, part string, limit int) ([]s
 	return ids, nil
 }
 
-// idsFrom gives the ids that begin with part.
+// idsFrom returns the ids that begin with part.
 func (r *reader) idsFrom(ctx context.Context, part string, limit int) ([]string, error) {
 	digits := strings.ReplaceAll(part, "-", "")
 	if digits == "" || len(digits) > 32 {
@@ -140,7 +140,7 @@ func (r *reader) idsFrom(ctx context.Context, part string, limit int) ([]string,
 	return r.ids(ctx, part, limit, strings.HasPrefix, "SELECT id FROM exchange WHERE id BETWEEN ? AND ? ORDER BY id DESC", low, high)
 }
 
-// idsWith gives the ids that hold part. Only the index is read; where the dashes
+// idsWith returns the ids that hold part. Only the index is read; where the dashes
 // are is seen in ids.
 func (r *reader) idsWith(ctx context.Context, part string, limit int) ([]string, error) {
 	const query = `SELECT id FROM exchange INDEXED BY exchange_id

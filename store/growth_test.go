@@ -51,7 +51,7 @@ func hash(parts [][]byte) string {
 const (
 	recipeBytes = "SELECT sum(length(recipe)) FROM body"
 	storedBytes = `SELECT (SELECT sum(length(recipe)) + 12*count(*) FROM body) + (SELECT 16*(piece + whole) FROM state) +
-		(SELECT coalesce(sum(length(data) + length(lengths)), 0) FROM piece_pack) + (SELECT coalesce(sum(length(data) + length(lengths)), 0) FROM whole_pack)`
+		(SELECT coalesce(sum(length(data) + length(lengths)), 0) FROM part_pack) + (SELECT coalesce(sum(length(data) + length(lengths)), 0) FROM whole_pack)`
 )
 
 // bodiesOf is what bodies take up in a file that nobody has open.
@@ -81,7 +81,7 @@ func TestGrowth_IsLinear(t *testing.T) {
 				recipes := number(t, db, recipeBytes)
 				perStep := float64(recipes-before) / float64(upTo-next+1)
 				t.Logf("%4d steps: %6.1f bytes of recipe a step since the line before, %d of %d raw bytes stored (1/%.0f), %d packs",
-					upTo, perStep, number(t, db, storedBytes), raw, float64(raw)/float64(number(t, db, storedBytes)), number(t, db, "SELECT count(*) FROM piece_pack"))
+					upTo, perStep, number(t, db, storedBytes), raw, float64(raw)/float64(number(t, db, storedBytes)), number(t, db, "SELECT count(*) FROM part_pack"))
 				if limit := 60.0 + 20*float64(marked); perStep > limit {
 					t.Errorf("%.1f bytes of recipe a step after %d steps, want at most %.0f", perStep, upTo, limit)
 				}
@@ -291,7 +291,7 @@ func TestBody_EqualPiecesAreStoredOnce(t *testing.T) {
 		if n := number(t, db, "SELECT piece + whole FROM state"); n != 2 {
 			t.Errorf("round %d: %d segments, want 2", round, n)
 		}
-		if n := number(t, db, "SELECT (SELECT sum(bytes) FROM piece_pack) + (SELECT sum(bytes) FROM whole_pack)"); n != int64(len(piece)+len(big)) {
+		if n := number(t, db, "SELECT (SELECT sum(bytes) FROM part_pack) + (SELECT sum(bytes) FROM whole_pack)"); n != int64(len(piece)+len(big)) {
 			t.Errorf("round %d: %d bytes in packs, want %d", round, n, len(piece)+len(big))
 		}
 		if err := db.Close(); err != nil {

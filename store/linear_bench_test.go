@@ -103,7 +103,7 @@ func BenchmarkTranscripts(b *testing.B) {
 	}
 }
 
-// requestsOf gives the requests of the conversations in a file: what was there
+// requestsOf returns the requests of the conversations in a file: what was there
 // before each answer.
 func requestsOf(name string) [][][]byte {
 	raw, err := os.ReadFile(name)
@@ -129,7 +129,7 @@ func requestsOf(name string) [][][]byte {
 	return bodies
 }
 
-// isAnswer tells whether a message, as tools write it to their logs, came from
+// isAnswer reports whether a message, as tools write it to their logs, came from
 // the model.
 func isAnswer(m json.RawMessage) bool {
 	var is struct{ Role, Type string }
@@ -185,7 +185,7 @@ func benchFile(b *testing.B) (*store.DB, string) {
 	return db, path
 }
 
-// putRun stores each request in a transaction of its own, and gives how many
+// putRun stores each request in a transaction of its own, and returns how many
 // bytes they are.
 func putRun(b *testing.B, db *store.DB, run string, bodies [][][]byte) (raw int64) {
 	for i, body := range bodies {
@@ -205,7 +205,7 @@ func size(b *testing.B, db *store.DB) int64 {
 	return number(b, db, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
 }
 
-// grownBy closes a database and gives by how much its file is larger than an
+// grownBy closes a database and returns by how much its file is larger than an
 // empty one.
 func grownBy(b *testing.B, db *store.DB, path string) int64 {
 	if err := db.Close(); err != nil {

@@ -16,13 +16,13 @@ import (
 
 // What lookup finds. The numbers are part of the keys in the file.
 const (
-	findSegment    = 1   // by its bytes: a segment id
-	findOutNode    = 2   // by the node after its output: an exchange's number
-	findInNode     = 3   // by the node of its input: an exchange's number
-	findResponseID = 4   // an exchange's number
-	findCall       = 5   // by the key of its item: a call's id
-	findLooseNode  = 6   // by the node after its output without call ids, if that is another: an exchange's number
-	findText       = 100 // by what it says: of search_text.same alone
+	findSegment        = 1   // by its bytes: a segment id
+	findOutNode        = 2   // by the node after its output: an exchange's number
+	findInNode         = 3   // by the node of its input: an exchange's number
+	findResponseID     = 4   // an exchange's number
+	findCall           = 5   // by the key of its item: a call's id
+	findNodeWithoutIDs = 6   // by the node after its output without call ids, if that is another: an exchange's number
+	findText           = 100 // by what it says: of search_text.same alone
 )
 
 // lookupTables hold the entries, the newest in the first.
@@ -38,9 +38,9 @@ var lookupMost = [...]int64{200, 8192}
 // to time together, in order, into one of a few pages, and from there into the
 // large one.
 //
-// An entry leads from 8 bytes of a hash to a number. It proves nothing: whoever
-// follows it compares what it finds there. The hash is salted, so that nobody
-// outside can make entries collide.
+// An entry leads from 8 bytes of a hash to a number. It proves nothing: what it
+// leads to is compared with what was looked for. The hash is salted, so that no
+// client can make entries collide.
 type lookup struct {
 	st         *statements
 	salt       []byte
@@ -54,7 +54,7 @@ func (l *lookup) load(salt []byte) {
 	clear(l.pending)
 }
 
-// key gives the key of a value.
+// key returns the key of a value.
 func (l *lookup) key(kind byte, value []byte) int64 {
 	h := sha256.New()
 	h.Write(l.salt)
@@ -70,7 +70,7 @@ type lookupKey struct {
 	key  int64
 }
 
-// ofExchange gives the keys by which an exchange is found.
+// ofExchange returns the keys by which an exchange is found.
 func (l *lookup) ofExchange(e *transcript.Exchange) []lookupKey {
 	var keys []lookupKey
 	add := func(kind byte, value []byte) { keys = append(keys, lookupKey{kind, l.key(kind, value)}) }
@@ -81,7 +81,7 @@ func (l *lookup) ofExchange(e *transcript.Exchange) []lookupKey {
 		add(findInNode, n[:])
 	}
 	if n := e.Link.NodeWithoutIDs; !n.IsZero() && n != e.Link.OutNode {
-		add(findLooseNode, n[:])
+		add(findNodeWithoutIDs, n[:])
 	}
 	if e.ResponseID != "" {
 		add(findResponseID, []byte(e.ResponseID))
@@ -120,13 +120,13 @@ func (l *lookup) remove(key, target int64, held *lookupCounts) (changed bool, er
 type lookupCounts [len(lookupTables) - 1]int64
 
 var (
-	// selectSome is what nearly always tells everything: few keys lead far.
+	// selectSome nearly always returns everything: few keys have many targets.
 	selectSome = unionOfLookups("SELECT target FROM %s WHERE key = ?1") + " LIMIT " + strconv.Itoa(some)
 
 	// selectNewest costs more than twice as much.
 	selectNewest = unionOfLookups("SELECT target FROM (SELECT target FROM %s WHERE key = ?1 AND target < ?2 ORDER BY target DESC LIMIT ?3)")
 
-	// selectLacks tells whether an entry is in no table. Entries move from one to
+	// selectLacks reports whether an entry is in no table. Entries move from one to
 	// the next, so all are asked at once.
 	selectLacks = "SELECT NOT EXISTS (" + unionOfLookups("SELECT 1 FROM %s WHERE key = ?1 AND target = ?2") + ")"
 )
@@ -141,7 +141,7 @@ func unionOfLookups(query string) string {
 	return strings.Join(all, " UNION ALL ")
 }
 
-// targets gives what a key leads to below a bound, the highest first: all, or at
+// targets returns what a key leads to below a bound, the highest first: all, or at
 // most limit.
 func (l *lookup) targets(key, below int64, limit int) (found []int64, all bool, err error) {
 	take := func(target int64) { found = append(found, target) }

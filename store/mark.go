@@ -11,7 +11,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Marks gives what users said of a run.
+// Marks returns what users said of a run.
 func (r *reader) Marks(ctx context.Context, run string) (*transcript.Marks, error) {
 	var m transcript.Marks
 	var tags string
@@ -54,7 +54,7 @@ func (t *tx) PutMarks(run string, m *transcript.Marks) error {
 	return nil
 }
 
-// Override gives the last word of a user on an exchange.
+// Override returns the last word of a user on an exchange.
 func (p *past) Override(exchange string) (*transcript.Override, error) {
 	if err := p.check(); err != nil {
 		return nil, err

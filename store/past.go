@@ -34,7 +34,7 @@ func (p *past) Before(n int64) transcript.Past {
 	return &at
 }
 
-// check tells whether questions may be asked.
+// check reports whether questions may be asked.
 func (p *past) check() error {
 	if p.usable == nil {
 		return nil
@@ -42,7 +42,7 @@ func (p *past) check() error {
 	return p.usable()
 }
 
-// Extended tells whether some exchange continues the one with that id.
+// Extended reports whether some exchange continues the one with that id.
 func (p *past) Extended(id string) (bool, error) {
 	if err := p.check(); err != nil {
 		return false, err
@@ -58,7 +58,7 @@ func (p *past) exists(query string, args ...any) (bool, error) {
 	return found, nil
 }
 
-// ByOutNode gives the exchanges whose history and output is that node, newest first.
+// ByOutNode returns the exchanges whose history and output is that node, newest first.
 func (p *past) ByOutNode(n transcript.Node, limit int) ([]*transcript.Exchange, error) {
 	if n.IsZero() {
 		return nil, p.check()
@@ -66,7 +66,7 @@ func (p *past) ByOutNode(n transcript.Node, limit int) ([]*transcript.Exchange, 
 	return p.find(findOutNode, n[:], limit, func(e *transcript.Exchange) bool { return e.Link.OutNode == n })
 }
 
-// ByInNode gives the exchanges whose full input is that node, newest first.
+// ByInNode returns the exchanges whose full input is that node, newest first.
 func (p *past) ByInNode(n transcript.Node, limit int) ([]*transcript.Exchange, error) {
 	if n.IsZero() {
 		return nil, p.check()
@@ -74,13 +74,13 @@ func (p *past) ByInNode(n transcript.Node, limit int) ([]*transcript.Exchange, e
 	return p.find(findInNode, n[:], limit, func(e *transcript.Exchange) bool { return e.Link.InNode == n })
 }
 
-// ByNodeWithoutIDs gives the exchanges whose history and output is that node but for
+// ByNodeWithoutIDs returns the exchanges whose history and output is that node but for
 // call ids, newest first.
 func (p *past) ByNodeWithoutIDs(n transcript.Node, limit int) ([]*transcript.Exchange, error) {
 	if n.IsZero() {
 		return nil, p.check()
 	}
-	list, err := p.find(findLooseNode, n[:], limit, func(e *transcript.Exchange) bool { return e.Link.NodeWithoutIDs == n })
+	list, err := p.find(findNodeWithoutIDs, n[:], limit, func(e *transcript.Exchange) bool { return e.Link.NodeWithoutIDs == n })
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (p *past) ByNodeWithoutIDs(n transcript.Node, limit int) ([]*transcript.Exc
 	return list[:min(limit, len(list))], err
 }
 
-// ByResponseID gives the newest exchange with that response id.
+// ByResponseID returns the newest exchange with that response id.
 func (p *past) ByResponseID(id string) (*transcript.Exchange, error) {
 	list, err := p.find(findResponseID, []byte(id), 1, func(e *transcript.Exchange) bool { return id != "" && e.ResponseID == id })
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *past) ByResponseID(id string) (*transcript.Exchange, error) {
 	return list[0], nil
 }
 
-// find gives the newest exchanges that a lookup leads to and that are what was
+// find returns the newest exchanges that a lookup leads to and that are what was
 // looked for.
 func (p *past) find(kind byte, value []byte, limit int, is func(*transcript.Exchange) bool) ([]*transcript.Exchange, error) {
 	if err := p.ready(); err != nil || limit <= 0 {
@@ -137,7 +137,7 @@ func (p *past) ready() error {
 	return nil
 }
 
-// Callers gives the exchanges whose answers hold a call with that key, newest
+// Callers returns the exchanges whose answers hold a call with that key, newest
 // first.
 func (p *past) Callers(k transcript.Key, limit int) ([]*transcript.Exchange, error) {
 	if err := p.ready(); err != nil || limit <= 0 {

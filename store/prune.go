@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Selection says which exchanges Prune removes: those that began before a time
-// (or ended, where nobody knows when they began), or the oldest ones until the database is small enough, or named ones.
+// Selection reports which exchanges Prune removes: those that began before a time
+// (or ended, if their begin is unknown), or the oldest ones until the database is small enough, or named ones.
 type Selection struct {
 	Before   time.Time
 	MaxBytes int64
@@ -23,8 +23,8 @@ type Plan struct {
 	Numbers []int64 // of the exchanges that go, ascending
 	Total   int64   // exchanges that are stored
 	Pinned  int64   // exchanges that were selected and stay, as their runs are pinned
-	Undated int64   // exchanges that stay, as nobody knows when they were: of a selection by time
-	Bytes   int64   // about what they take up and nobody else needs
+	Undated int64   // exchanges that stay, as their time is unknown: of a selection by time
+	Bytes   int64   // about what they take up and no other exchange needs
 	Size    int64   // of the database, without what is free in it
 	Free    int64   // what is free in it, which goes back too
 	// Estimated: how many go is not known before they have gone, as the selection
@@ -33,13 +33,13 @@ type Plan struct {
 	most      int64 // Selection.MaxBytes
 }
 
-// Pruned tells what Prune did.
+// Pruned is what Prune did.
 type Pruned struct {
 	Exchanges int64
 	Before    int64 // size of the database, without what is free in it
 	After     int64
 	Free      int64 // what was free in it before
-	File      int64 // size of the file: more than After while somebody reads what was there before
+	File      int64 // size of the file: more than After while a reader sees what was there before
 }
 
 // PruneProgress is how far a prune is.
@@ -56,7 +56,7 @@ const (
 )
 
 // Prune removes the exchanges of a plan with all that they alone hold, and
-// gives the space back. It does so in short transactions while others record
+// frees the space. It does so in short transactions while others record
 // and read; what is kept stays whole. Broken off at any point it leaves a whole
 // database, and the next prune removes what this one left. progress may be nil.
 //
@@ -170,7 +170,7 @@ func (p *pruning) exchanges(numbers []int64) error {
 	})
 }
 
-// space gives free pages back to the disk.
+// space returns free pages back to the disk.
 func (p *pruning) space() error {
 	var free int64
 	count := func() error {
@@ -203,7 +203,7 @@ func (p *pruning) space() error {
 		p.progress(PruneProgress{"space", total - free, total})
 	}
 	return p.locked(func() error {
-		// Not while somebody reads: a later checkpoint will do.
+		// Not while there are readers: a later checkpoint will do.
 		_, _, _ = p.db.checkpointer.log("PASSIVE")
 		_, _, _ = p.db.checkpointer.log("TRUNCATE")
 		return nil
@@ -213,7 +213,7 @@ func (p *pruning) space() error {
 // spaceStep is how many pages are given back at once.
 const spaceStep = 64
 
-// locked calls f while nobody else of this process writes.
+// locked calls f while it has the writer's turn.
 func (p *pruning) locked(f func() error) error {
 	if err := p.db.w.lock(p.ctx); err != nil {
 		return err
@@ -222,7 +222,7 @@ func (p *pruning) locked(f func() error) error {
 	return f()
 }
 
-// vacuum gives free pages back, at most so many.
+// vacuum returns free pages back, at most so many.
 func (t *tx) vacuum(pages int) error {
 	rows, err := t.w.conn.QueryContext(context.Background(), fmt.Sprintf("PRAGMA incremental_vacuum(%d)", pages))
 	if err != nil {

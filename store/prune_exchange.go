@@ -73,7 +73,7 @@ func (t *tx) deletePairs(list string, queries ...string) error {
 	return nil
 }
 
-// membersOf gives the numbers of the runs and agents that exchanges are of.
+// membersOf returns the numbers of the runs and agents that exchanges are of.
 func (t *tx) membersOf(list string) (runs, agents string, err error) {
 	const query = `SELECT (SELECT json_group_array(n) FROM run WHERE id IN (SELECT run FROM exchange WHERE n IN ` + gone + `)),
 		(SELECT json_group_array(n) FROM agent WHERE id IN (SELECT agent FROM exchange WHERE n IN ` + gone + `))`
@@ -91,15 +91,15 @@ func (t *tx) forgetExchanges(list string) error {
 			lookups = append(lookups, [3]int64{int64(kind), t.w.lookup.key(kind, value), target})
 		}
 	}
-	query := "SELECT n, id, in_node, out_node, loose_node, response_id FROM exchange WHERE n IN " + gone
+	query := "SELECT n, id, in_node, out_node, node_without_ids, response_id FROM exchange WHERE n IN " + gone
 	err := t.st.rows(context.Background(), query, []any{list}, func(row *sql.Rows) error {
 		var n int64
 		var id any
-		var in, out, loose, response sql.RawBytes
-		err := row.Scan(&n, &id, &in, &out, &loose, &response)
+		var in, out, withoutIDs, response sql.RawBytes
+		err := row.Scan(&n, &id, &in, &out, &withoutIDs, &response)
 		note(findInNode, in, n)
 		note(findOutNode, out, n)
-		note(findLooseNode, loose, n)
+		note(findNodeWithoutIDs, withoutIDs, n)
 		note(findResponseID, response, n)
 		t.w.last.drop(n)
 		t.w.open.drop(unpackID(id))
@@ -137,7 +137,7 @@ func (t *tx) removeTakeSteps(list string) error {
 	return err
 }
 
-// removed tells every writer that what it remembers may be gone.
+// removed makes every writer forget what it remembers, since that may be gone.
 func (t *tx) removed() error {
 	t.w.stale = true
 	_, err := t.st.exec("UPDATE state SET removals = removals + 1")

@@ -65,7 +65,7 @@ func (p *planner) measure() error {
 	var bodies int64
 	err = p.db.st.row(p.ctx, `SELECT (SELECT count(*) FROM exchange),
 		(SELECT coalesce(sum(length(recipe)), 0) FROM body) +
-		(SELECT coalesce(sum(length(data) + length(lengths)), 0) FROM piece_pack) +
+		(SELECT coalesce(sum(length(data) + length(lengths)), 0) FROM part_pack) +
 		(SELECT coalesce(sum(length(data) + length(lengths)), 0) FROM whole_pack),
 		(SELECT count(*) FROM sqlite_schema WHERE rootpage > 0) * s.page_size
 		FROM pragma_page_size s`, nil, &p.plan.Total, &bodies, &p.fixed)
@@ -135,7 +135,7 @@ func (p *planner) oldest(most int64) error {
 	}
 	left := (most - p.fixed) * 9 / 10 // some of what is dead stays in packs that are mostly alive
 	sizes := &sizes{ctx: p.ctx, st: p.db.st}
-	h := &held{}
+	h := &reachable{}
 	h.Took = func(id segment.ID) error {
 		bytes, _, err := sizes.of(id)
 		left -= bytes
@@ -157,9 +157,9 @@ func (p *planner) oldest(most int64) error {
 	return p.numbers("SELECT n FROM exchange WHERE n < ? ORDER BY n", keep)
 }
 
-// back calls f for the exchanges, newest first, and gives the number of the
+// back calls f for the exchanges, newest first, and returns the number of the
 // last one before it was full.
-func (p *planner) back(h *held, f func(*holder) error) (int64, error) {
+func (p *planner) back(h *reachable, f func(*holder) error) (int64, error) {
 	before := int64(noBound)
 	for {
 		list, err := holders(p.ctx, p.db.st, selectHolders+"WHERE n < ? ORDER BY n DESC LIMIT ?", before, holderPage)
@@ -187,7 +187,7 @@ func (p *planner) worth() error {
 	if len(p.plan.Numbers) == 0 {
 		return nil
 	}
-	h := &held{}
+	h := &reachable{}
 	for _, n := range p.plan.Numbers {
 		h.skip.Add(n)
 	}
@@ -202,7 +202,7 @@ func (p *planner) worth() error {
 	return nil
 }
 
-// sizes tells what segments take up in the file, and how long they are.
+// sizes measures what segments take up in the file, and how long they are.
 type sizes struct {
 	ctx  context.Context
 	st   *statements

@@ -8,27 +8,27 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// clueSlices is how often clues are looked through, a part each time: they
+// hintSlices is how often hints are looked through, a part each time: they
 // are found by their value alone.
-const clueSlices = 64
+const hintSlices = 64
 
 // strays removes what leads to exchanges and runs and is not found by them.
 func (p *pruning) strays() error {
-	const stray = "NOT EXISTS (SELECT 1 FROM exchange WHERE n = clue.n)"
-	for i := range clueSlices {
-		const width = 256 / clueSlices
+	const stray = "NOT EXISTS (SELECT 1 FROM exchange WHERE n = hint.n)"
+	for i := range hintSlices {
+		const width = 256 / hintSlices
 		from := []byte{byte(i * width)}
 		to := append([]byte{byte(i*width + width - 1)}, bytes.Repeat([]byte{0xff}, len(transcript.Key{}))...)
 		var found bool
-		err := p.db.st.row(p.ctx, "SELECT EXISTS (SELECT 1 FROM clue WHERE value BETWEEN ? AND ? AND "+stray+")", []any{from, to}, &found)
+		err := p.db.st.row(p.ctx, "SELECT EXISTS (SELECT 1 FROM hint WHERE value BETWEEN ? AND ? AND "+stray+")", []any{from, to}, &found)
 		if err != nil {
-			return fmt.Errorf("look for clues: %w", err)
+			return fmt.Errorf("look for hints: %w", err)
 		}
 		if !found {
 			continue
 		}
 		if err := p.change(func(t *tx) error {
-			_, err := t.st.exec("DELETE FROM clue WHERE value BETWEEN ? AND ? AND "+stray, from, to)
+			_, err := t.st.exec("DELETE FROM hint WHERE value BETWEEN ? AND ? AND "+stray, from, to)
 			return err
 		}); err != nil {
 			return err

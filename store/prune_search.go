@@ -1,6 +1,6 @@
 package store
 
-// tidySearch gives back what the search index holds of exchanges that are gone.
+// tidySearch returns back what the search index holds of exchanges that are gone.
 func (p *pruning) tidySearch() error {
 	for done, more := int64(1), true; more; done++ {
 		err := p.change(func(t *tx) (err error) {

@@ -12,7 +12,7 @@ import (
 //
 // Others can make dead things live again: a writer remembers segments, recipes
 // and header sets, and finds segments by lookups. So first every writer is told
-// to forget. After that a recipe that nobody holds stays dead, since bases are
+// to forget. After that a recipe that no exchange holds stays dead, since bases are
 // taken from memory alone, and a dead segment can be found by its lookup only.
 // The lookups are deleted next, each in a transaction that has looked at all
 // exchanges there are. A segment without a lookup stays dead, and its bytes can
@@ -22,18 +22,18 @@ func (p *pruning) sweep() error {
 	if err := p.db.st.row(p.ctx, "SELECT salt FROM state", nil, &s.lookup.salt); err != nil {
 		return err
 	}
-	if err := s.held.catchUp(p.ctx, &p.db.reader, s.looked); err != nil {
+	if err := s.reachable.catchUp(p.ctx, &p.db.reader, s.looked); err != nil {
 		return err
 	}
-	found, err := findGarbage(p.ctx, p.db.st, &s.held)
+	found, err := findGarbage(p.ctx, p.db.st, &s.reachable)
 	if err != nil || found.empty() {
 		return err
 	}
 	if err := s.begin(); err != nil {
 		return err
 	}
-	for lane := range packTables {
-		s.total += int64(len(found.packs[lane]))
+	for stream := range packTables {
+		s.total += int64(len(found.packs[stream]))
 	}
 	if err := s.recipes(found.recipes); err != nil {
 		return err
@@ -41,10 +41,10 @@ func (p *pruning) sweep() error {
 	if err := s.headers(found.headers); err != nil {
 		return err
 	}
-	for lane, packs := range found.packs {
+	for stream, packs := range found.packs {
 		for len(packs) > 0 {
 			group, rest := cutWork(packs, unlistBytes)
-			if err := s.packs(lane, group); err != nil {
+			if err := s.packs(stream, group); err != nil {
 				return err
 			}
 			packs = rest
@@ -55,8 +55,8 @@ func (p *pruning) sweep() error {
 
 type sweep struct {
 	*pruning
-	held        held
-	unlisted    [2]segment.Bitset // dead segments whose lookups are gone, by lane
+	reachable   reachable
+	unlisted    [2]segment.Bitset // dead segments whose lookups are gone, by stream
 	lookup      lookup            // for its keys alone
 	done, total int64
 }
@@ -78,7 +78,7 @@ func cutWork(packs []segment.Work, bytes int64) (group, rest []segment.Work) {
 // settled runs a transaction that has looked at all exchanges.
 func (s *sweep) settled(f func(*tx) error) error {
 	return s.change(func(t *tx) error {
-		if err := s.held.catchUp(context.Background(), &t.reader, nil); err != nil {
+		if err := s.reachable.catchUp(context.Background(), &t.reader, nil); err != nil {
 			return err
 		}
 		return f(t)
@@ -101,11 +101,11 @@ const (
 )
 
 func (s *sweep) recipes(dead []int64) error {
-	return s.delete("DELETE FROM body WHERE n IN "+gone, dead, &s.held.Recipes)
+	return s.delete("DELETE FROM body WHERE n IN "+gone, dead, &s.reachable.Recipes)
 }
 
 func (s *sweep) headers(dead []int64) error {
-	return s.delete("DELETE FROM header_set WHERE id IN "+gone, dead, &s.held.headers)
+	return s.delete("DELETE FROM header_set WHERE id IN "+gone, dead, &s.reachable.headers)
 }
 
 // delete deletes rows but for those that are held by now.
@@ -118,15 +118,15 @@ func (s *sweep) delete(query string, dead []int64, held *segment.Bitset) error {
 
 // packs removes the dead segments of some packs: first their lookups, then
 // their bytes.
-func (s *sweep) packs(lane int, group []segment.Work) error {
-	if err := s.unlist(lane, group); err != nil {
+func (s *sweep) packs(stream int, group []segment.Work) error {
+	if err := s.unlist(stream, group); err != nil {
 		return err
 	}
 	for len(group) > 0 {
 		var done int
 		err := s.change(func(t *tx) (err error) {
 			var last bool
-			done, last, err = t.w.bodies.Rewrite(lane, group, s.unlisted[lane], t.enough)
+			done, last, err = t.w.bodies.Rewrite(stream, group, s.unlisted[stream], t.enough)
 			if err != nil || !last {
 				return err
 			}
@@ -149,10 +149,10 @@ type listed struct {
 
 // unlist deletes the lookups of the dead segments of some packs. A pack that
 // is damaged, or was merged into another meanwhile, has none that are known.
-func (s *sweep) unlist(lane int, group []segment.Work) error {
+func (s *sweep) unlist(stream int, group []segment.Work) error {
 	var list []listed
 	for _, w := range group {
-		unpacked, err := segment.ReadPack(s.ctx, segmentRows{s.db.st}, s.db.codec, segment.IDIn(lane, w.First))
+		unpacked, err := segment.ReadPack(s.ctx, segmentRows{s.db.st}, s.db.codec, segment.IDIn(stream, w.First))
 		if s.ctx.Err() != nil {
 			return s.ctx.Err()
 		}
@@ -163,8 +163,8 @@ func (s *sweep) unlist(lane int, group []segment.Work) error {
 			continue
 		}
 		for n := unpacked.First; n <= unpacked.Last(); n++ {
-			id := segment.IDIn(lane, n)
-			if data, ok := unpacked.Segment(id); ok && !s.held.Segments[lane].Has(n) {
+			id := segment.IDIn(stream, n)
+			if data, ok := unpacked.Segment(id); ok && !s.reachable.Segments[stream].Has(n) {
 				list = append(list, listed{s.lookup.key(findSegment, data), id})
 			}
 		}
@@ -173,9 +173,9 @@ func (s *sweep) unlist(lane int, group []segment.Work) error {
 	return inSteps(s.settled, list, deadBatch, func(t *tx, some []listed) error {
 		lookups := make([][2]int64, 0, len(some))
 		for _, l := range some {
-			if !s.held.Segments[lane].Has(l.id.Number()) {
+			if !s.reachable.Segments[stream].Has(l.id.Number()) {
 				lookups = append(lookups, [2]int64{l.key, int64(l.id)})
-				s.unlisted[lane].Add(l.id.Number()) // if this fails nothing is rewritten
+				s.unlisted[stream].Add(l.id.Number()) // if this fails nothing is rewritten
 			}
 		}
 		return t.removeLookups(lookups)

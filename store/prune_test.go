@@ -88,10 +88,10 @@ func wholeFile(t *testing.T, db *store.DB) {
 	if problems, err := fresh.Verify(t.Context(), nil); err != nil || len(problems) > 0 {
 		t.Fatalf("verify: %v, %v", problems, err)
 	}
-	for _, lane := range []string{"piece_pack", "whole_pack"} {
-		n := number(t, fresh, "SELECT count(*) FROM (SELECT first, lag(first + count) OVER (ORDER BY first) AS until FROM "+lane+") WHERE until > first")
+	for _, stream := range []string{"part_pack", "whole_pack"} {
+		n := number(t, fresh, "SELECT count(*) FROM (SELECT first, lag(first + count) OVER (ORDER BY first) AS until FROM "+stream+") WHERE until > first")
 		if n > 0 {
-			t.Fatalf("%d of %s begin within another", n, lane)
+			t.Fatalf("%d of %s begin within another", n, stream)
 		}
 	}
 }
@@ -108,7 +108,7 @@ func tidy(t *testing.T, db *store.DB) {
 		"takes":    "SELECT count(*) FROM take_step WHERE exchange NOT IN (SELECT id FROM exchange) OR take NOT IN (SELECT n FROM take)",
 		"runs":     "SELECT count(*) FROM run WHERE id NOT IN (SELECT run FROM exchange WHERE run IS NOT NULL)",
 		"agents":   "SELECT count(*) FROM agent WHERE id NOT IN (SELECT agent FROM exchange WHERE agent IS NOT NULL)",
-		"prompts":  "SELECT count(*) FROM clue WHERE n NOT IN (SELECT n FROM exchange)",
+		"prompts":  "SELECT count(*) FROM hint WHERE n NOT IN (SELECT n FROM exchange)",
 		"names":    "SELECT count(*) FROM run_key WHERE run NOT IN (SELECT id FROM run)",
 		"models":   "SELECT count(*) FROM model WHERE id NOT IN (SELECT model FROM exchange)",
 		"lookups":  "SELECT count(*) FROM lookup_gone",
@@ -121,7 +121,7 @@ func tidy(t *testing.T, db *store.DB) {
 	}
 	// Of each exchange two nodes, a response id and a call; of each segment its bytes.
 	lookups := number(t, db, "SELECT (SELECT count(*) FROM lookup) + (SELECT count(*) FROM lookup_recent) + (SELECT count(*) FROM lookup_new)")
-	if rows := 4 * number(t, db, "SELECT count(*) FROM exchange"); lookups < rows || lookups > rows+number(t, db, "SELECT coalesce(sum(count), 0) FROM (SELECT count FROM piece_pack UNION ALL SELECT count FROM whole_pack)") {
+	if rows := 4 * number(t, db, "SELECT count(*) FROM exchange"); lookups < rows || lookups > rows+number(t, db, "SELECT coalesce(sum(count), 0) FROM (SELECT count FROM part_pack UNION ALL SELECT count FROM whole_pack)") {
 		t.Errorf("%d lookups for %d rows", lookups, rows)
 	}
 }
@@ -234,7 +234,7 @@ func TestPrune_Everything(t *testing.T) {
 	}
 	prune(t, db, store.Selection{Before: time.Unix(1<<32, 0)})
 	tidy(t, db)
-	for _, table := range []string{"exchange", "pair", "take", "run", "agent", "run_key", "clue", "model", "body", "piece_pack", "whole_pack", "lookup", "lookup_recent", "lookup_new"} {
+	for _, table := range []string{"exchange", "pair", "take", "run", "agent", "run_key", "hint", "model", "body", "part_pack", "whole_pack", "lookup", "lookup_recent", "lookup_new"} {
 		if n := number(t, db, "SELECT count(*) FROM "+table); n != 0 {
 			t.Errorf("%d rows of %s are left", n, table)
 		}
@@ -338,10 +338,10 @@ func TestPrune_PacksThatStayBetweenOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	packs := number(t, db, "SELECT count(*) FROM piece_pack")
+	packs := number(t, db, "SELECT count(*) FROM part_pack")
 	var numbers []int64 // four of five, but for those of every second pack
 	for n := int64(1); n <= 90; n++ {
-		if pack := number(t, db, "SELECT count(*) FROM piece_pack WHERE first <= ?", 2*n-1); pack%2 == 0 && n%5 > 0 {
+		if pack := number(t, db, "SELECT count(*) FROM part_pack WHERE first <= ?", 2*n-1); pack%2 == 0 && n%5 > 0 {
 			numbers = append(numbers, n)
 		}
 	}

@@ -15,17 +15,17 @@ import (
 
 const selectRun = "SELECT n, id, name, started FROM run "
 
-// Run gives the run with that id.
+// Run returns the run with that id.
 func (r *reader) Run(ctx context.Context, id string) (*transcript.Run, error) {
 	return r.run(ctx, id, selectRun+"WHERE id = ?", packID(id))
 }
 
-// RunN gives the run with that number.
+// RunN returns the run with that number.
 func (r *reader) RunN(ctx context.Context, n int64) (*transcript.Run, error) {
 	return r.run(ctx, fmt.Sprintf("r%d", n), selectRun+"WHERE n = ?", n)
 }
 
-// FindRuns gives the ids that hold part, newest first.
+// FindRuns returns the ids that hold part, newest first.
 func (r *reader) FindRuns(ctx context.Context, part string, limit int) ([]string, error) {
 	if limit <= 0 {
 		return nil, nil
@@ -67,7 +67,7 @@ func (r *reader) run(ctx context.Context, what, query string, args ...any) (*tra
 	return &run, nil
 }
 
-// RunByLabel gives the run of that label, making it if need be: one run for a
+// RunByLabel returns the run of that label, making it if need be: one run for a
 // label, for ever.
 func (t *tx) RunByLabel(label string, at time.Time) (*transcript.Run, error) {
 	run, err := t.run(context.Background(), label, selectRun+"WHERE label = ?", label)

@@ -177,7 +177,7 @@ func (x *plainIndex) index(p transcript.SearchTexts) {
 	}
 }
 
-// drop removes what an exchange brought; another one brings it again.
+// drop removes what an exchange introduced; another one brings it again.
 func (x *plainIndex) drop() {
 	var all []int64
 	for n := range x.items {

@@ -18,7 +18,7 @@ type Traffic struct {
 	Stored int64 `json:"stored"`
 }
 
-// Storage tells what a database is made of, in bytes.
+// Storage is what a database is made of, in bytes.
 type Storage struct {
 	Exchanges  int64   `json:"exchanges"`
 	Requests   Traffic `json:"requests"`
@@ -48,11 +48,11 @@ func (db *DB) Storage(ctx context.Context) (*Storage, error) {
 }
 
 type measuring struct {
-	ctx   context.Context
-	db    *DB
-	sizes *sizes
-	held  held
-	s     Storage
+	ctx       context.Context
+	db        *DB
+	sizes     *sizes
+	reachable reachable
+	s         Storage
 }
 
 // bodyRow is a body of an exchange.
@@ -63,7 +63,7 @@ type bodyRow struct {
 }
 
 func (m *measuring) bodies() error {
-	h := &m.held
+	h := &m.reachable
 	for after, more := int64(0), true; more; {
 		var page [][2]bodyRow
 		err := m.db.st.rows(m.ctx, `SELECT n, request_body, request_bytes, request_encoding, response_body, response_bytes, response_encoding
@@ -93,7 +93,7 @@ func (m *measuring) bodies() error {
 }
 
 // body counts what a body adds to what is held already.
-func (m *measuring) body(h *held, b *bodyRow, side *Traffic) error {
+func (m *measuring) body(h *reachable, b *bodyRow, side *Traffic) error {
 	before := side.Stored
 	h.Took = func(id segment.ID) error {
 		stored, raw, err := m.sizes.of(id)
@@ -142,9 +142,9 @@ func (m *measuring) database() error {
 // unheld adds up what is in packs and no exchange has.
 func (m *measuring) unheld() (int64, error) {
 	total := int64(0)
-	for lane := range packTables {
-		err := segment.EachPack(m.ctx, segmentRows{m.db.st}, lane, func(p *segment.PackInfo) error {
-			dead, err := m.held.Dead(p, lane)
+	for stream := range packTables {
+		err := segment.EachPack(m.ctx, segmentRows{m.db.st}, stream, func(p *segment.PackInfo) error {
+			dead, err := m.reachable.Dead(p, stream)
 			total += p.Share(dead)
 			return err
 		})

@@ -25,7 +25,7 @@ func (r *reader) Takes(ctx context.Context, id string) ([]transcript.Take, error
 	return takes, nil
 }
 
-// TakeN gives the take with that number.
+// TakeN returns the take with that number.
 func (r *reader) TakeN(ctx context.Context, n int64) (*transcript.Take, error) {
 	takes, err := r.takes(ctx, "WHERE n = ?1 ", []any{n})
 	if err == nil && len(takes) == 0 {
@@ -85,7 +85,7 @@ func (r *reader) takeResults(ctx context.Context, t *transcript.Take) error {
 	})
 }
 
-// TakePlace gives the place of an exchange that a take sent.
+// TakePlace returns the place of an exchange that a take sent.
 func (p *past) TakePlace(exchange string) (*transcript.TakePlace, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (t *tx) TakePlace(exchange string) (*transcript.TakePlace, error) {
 
 var errNoTakes = fmt.Errorf("no take was made: %w", transcript.ErrNotFound)
 
-// stepBefore gives the last attempt at the step before one of a take; of its
+// stepBefore returns the last attempt at the step before one of a take; of its
 // first step the last one of the take that it goes on from.
 func (p *past) stepBefore(at *transcript.TakePlace, parent any) (string, error) {
 	const last = " AND step > 0 ORDER BY step DESC, attempt DESC LIMIT 1"
@@ -170,7 +170,7 @@ func (t *tx) putTakeRow(take *transcript.Take) error {
 }
 
 // putTakeSteps stores the steps and results that are not stored yet, and which
-// exchanges brought results that waited.
+// exchanges introduced results that waited.
 func (t *tx) putTakeSteps(take *transcript.Take) error {
 	stored, err := t.storedTake(take.N)
 	if err != nil {

@@ -30,7 +30,7 @@ func (t *tx) open() error {
 	return nil
 }
 
-// findPack gives the pack of a segment, of pending ones too.
+// findPack returns the pack of a segment, of pending ones too.
 func (t *tx) findPack(ctx context.Context, id segment.ID) (*segment.Pack, error) {
 	if err := t.open(); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (t *tx) findPack(ctx context.Context, id segment.ID) (*segment.Pack, error)
 	return p, err
 }
 
-// HasExchange tells whether the exchange is stored already.
+// HasExchange reports whether the exchange is stored already.
 func (t *tx) HasExchange(id string) (bool, error) {
 	if err := t.open(); err != nil {
 		return false, err

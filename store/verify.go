@@ -131,7 +131,7 @@ func (v *verification) message(e *transcript.Exchange, part string, m *transcrip
 	}
 }
 
-// body says what is wrong with a body, or "".
+// body reports what is wrong with a body, or "".
 func (v *verification) body(m *transcript.Message) string {
 	body, err := v.db.Body(v.ctx, m.Body)
 	if err != nil {

@@ -34,7 +34,7 @@ func (r *reader) gaps(ctx context.Context) (*gaps, error) {
 	return g, nil
 }
 
-// lacks tells whether an entry is not there.
+// lacks reports whether an entry is not there.
 func (g *gaps) lacks(key, target int64) (bool, error) {
 	var lacks bool
 	err := g.r.st.row(g.ctx, selectLacks, []any{key, target}, &lacks)
@@ -44,7 +44,7 @@ func (g *gaps) lacks(key, target int64) (bool, error) {
 // unfound says for each kind of lookup what an exchange is not found by.
 var unfound = map[byte]string{
 	findOutNode: "the history after its output", findInNode: "the history before its output", findResponseID: "its response id",
-	findLooseNode: "the history after its output without call ids",
+	findNodeWithoutIDs: "the history after its output without call ids",
 }
 
 // exchange lists what the exchange, and the calls of its answer, are not found
@@ -86,7 +86,7 @@ const gapBatch = 1 << 16 // keys that are sorted before they are asked for
 
 // segments lists the held segments that are not found by their bytes, so that
 // these would be stored once more. Those that cannot be read are left out.
-func (g *gaps) segments(codec *segment.Codec, held *held) ([]gap, error) {
+func (g *gaps) segments(codec *segment.Codec, reachable *reachable) ([]gap, error) {
 	var missing, batch []gap
 	ask := func() error {
 		slices.SortFunc(batch, func(a, b gap) int { return cmp.Compare(a.key, b.key) })
@@ -94,15 +94,15 @@ func (g *gaps) segments(codec *segment.Codec, held *held) ([]gap, error) {
 		missing, batch = append(missing, left...), batch[:0]
 		return err
 	}
-	for lane := range packTables {
-		err := segment.EachPack(g.ctx, segmentRows{g.r.st}, lane, func(size *segment.PackInfo) error {
-			p, err := segment.ReadPack(g.ctx, segmentRows{g.r.st}, codec, segment.IDIn(lane, size.First))
+	for stream := range packTables {
+		err := segment.EachPack(g.ctx, segmentRows{g.r.st}, stream, func(size *segment.PackInfo) error {
+			p, err := segment.ReadPack(g.ctx, segmentRows{g.r.st}, codec, segment.IDIn(stream, size.First))
 			if err != nil || p.First != size.First { // damaged, or merged meanwhile
 				return g.ctx.Err()
 			}
 			for n := p.First; n <= p.Last(); n++ {
-				id := segment.IDIn(lane, n)
-				if data, ok := p.Segment(id); ok && held.Segments[lane].Has(n) {
+				id := segment.IDIn(stream, n)
+				if data, ok := p.Segment(id); ok && reachable.Segments[stream].Has(n) {
 					batch = append(batch, gap{g.lookup.key(findSegment, data), int64(id), ""})
 				}
 			}
@@ -157,7 +157,7 @@ func (v *verification) segmentLookups() {
 	}
 	var missing []gap
 	for range 2 {
-		h := &held{}
+		h := &reachable{}
 		err := h.catchUp(v.ctx, &v.db.reader, nil)
 		if isDamage(err) {
 			return // it is not known what is held: that was told

@@ -16,10 +16,10 @@ func TestVerify_FindsDamage(t *testing.T) {
 		text   string
 	}{
 		"nothing":        {"SELECT 1", nil, ""},
-		"pack changed":   {"UPDATE piece_pack SET data = zeroblob(length(data))", []string{"request"}, "damaged"},
-		"pack swapped":   {"UPDATE piece_pack SET data = (SELECT data FROM whole_pack LIMIT 1)", []string{"request"}, "damaged"},
+		"pack changed":   {"UPDATE part_pack SET data = zeroblob(length(data))", []string{"request"}, "damaged"},
+		"pack swapped":   {"UPDATE part_pack SET data = (SELECT data FROM whole_pack LIMIT 1)", []string{"request"}, "damaged"},
 		"pack lost":      {"DELETE FROM whole_pack", []string{"response"}, "not found"},
-		"lengths":        {"UPDATE piece_pack SET lengths = x'01'", []string{"request"}, "damaged"},
+		"lengths":        {"UPDATE part_pack SET lengths = x'01'", []string{"request"}, "damaged"},
 		"recipe changed": {"UPDATE body SET recipe = x'0000020001' WHERE n = 3", []string{"request"}, ""},
 		"recipe lost":    {"DELETE FROM body WHERE n = 5", []string{"request"}, ""},
 		"recipe cycle":   {"UPDATE body SET base = 9 WHERE n = 1", []string{"request"}, "damaged"},

@@ -13,7 +13,7 @@ import (
 )
 
 // writer is the only connection of a DB that writes, with what it remembers
-// from one transaction to the next. Whoever holds turn may use it.
+// from one transaction to the next. The holder of turn may use it.
 type writer struct {
 	turn    chan struct{}
 	pool    *sql.DB
@@ -26,7 +26,7 @@ type writer struct {
 	version int64     // of the file's data when state was read; another process's commits change it
 	stale   bool      // state is not what the file says
 	since   time.Time // when this transaction began
-	begun   [2]int64  // first segment number of each lane that this transaction may use
+	begun   [2]int64  // first segment number of each stream that this transaction may use
 	bodies  segment.Writer
 	lookup  *lookup
 	open    openCalls
@@ -65,7 +65,7 @@ func newWriter(ctx context.Context, c *connector, o Options, all []migration) (_
 	return w, nil
 }
 
-// use gives the writer what it shares with the readers.
+// use returns the writer what it shares with the readers.
 func (w *writer) use(c *segment.Codec, cache *segment.Cache) {
 	w.codec, w.cache = c, cache
 	for n := range w.bodies.Streams {
@@ -147,7 +147,7 @@ func (w *writer) load() error {
 	}
 	w.state.changed = false
 	w.lookup.load(w.state.salt)
-	w.begun = [2]int64{w.state.piece + 1, w.state.whole + 1}
+	w.begun = [2]int64{w.state.part + 1, w.state.whole + 1}
 	for n, l := range w.bodies.Streams {
 		if err := l.Load(w.begun[n]); err != nil {
 			return err
@@ -169,7 +169,7 @@ func (w *writer) flush() error {
 	if err := w.lookup.flush(&w.state.lookups); err != nil {
 		return err
 	}
-	w.state.piece, w.state.whole = w.bodies.Streams[segment.Pieces].Next-1, w.bodies.Streams[segment.Wholes].Next-1
+	w.state.part, w.state.whole = w.bodies.Streams[segment.Parts].Next-1, w.bodies.Streams[segment.Wholes].Next-1
 	return w.state.write(w.st)
 }
 
@@ -214,6 +214,6 @@ func (db *DB) change(ctx context.Context, f func(*tx) error) error {
 	if err := db.w.update(ctx, f); err != nil {
 		return err
 	}
-	db.checkpointer.wrote(db.w.bodies.Streams[segment.Pieces].Written + db.w.bodies.Streams[segment.Wholes].Written)
+	db.checkpointer.wrote(db.w.bodies.Streams[segment.Parts].Written + db.w.bodies.Streams[segment.Wholes].Written)
 	return nil
 }

@@ -14,7 +14,7 @@ CREATE TABLE state (
   run         INTEGER NOT NULL,
   take        INTEGER NOT NULL,
   body        INTEGER NOT NULL,
-  piece       INTEGER NOT NULL,
+  part        INTEGER NOT NULL,
   whole       INTEGER NOT NULL,
   lookups     INTEGER NOT NULL,
   new_lookups INTEGER NOT NULL DEFAULT 0
@@ -56,7 +56,7 @@ CREATE TABLE lookup_gone (
 
 -- Segments first, first+1, … of a stream of segments. lengths holds varints, data
 -- is one zstd frame of bytes bytes.
-CREATE TABLE piece_pack (
+CREATE TABLE part_pack (
   first   INTEGER PRIMARY KEY,
   count   INTEGER NOT NULL,
   bytes   INTEGER NOT NULL,
@@ -168,7 +168,7 @@ CREATE TABLE exchange (
   out_len          INTEGER NOT NULL,
   in_node          BLOB,
   out_node         BLOB,
-  loose_node       BLOB,             -- the history after the output, without call ids
+  node_without_ids       BLOB,             -- the history after the output, without call ids
   settings         BLOB,
   change           TEXT,             -- JSON: what differs from the exchange before
   as_of            INTEGER NOT NULL, -- the last exchange that was known when the link was made; 0: the one before itself
@@ -203,13 +203,13 @@ CREATE TABLE pair (
 -- By what a request finds the exchange that it continues: hashes of texts that
 -- calls passed on, of items that can be referred to, of what a request wanted and
 -- did not find …
-CREATE TABLE clue (
+CREATE TABLE hint (
   value BLOB    NOT NULL,
   n     INTEGER NOT NULL, -- number of the exchange
   at    TEXT    NOT NULL, -- where in its answer, '' for all of it
   PRIMARY KEY (value, n, at)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX clue_n ON clue (n);
+CREATE INDEX hint_n ON hint (n);
 
 CREATE TABLE run (
   n       INTEGER PRIMARY KEY,
@@ -312,7 +312,7 @@ CREATE TRIGGER run_marks_move AFTER DELETE ON run BEGIN
   DELETE FROM mark WHERE run = OLD.id;
 END;
 CREATE TRIGGER exchange_gone AFTER DELETE ON exchange BEGIN
-  DELETE FROM clue WHERE n = OLD.n;
+  DELETE FROM hint WHERE n = OLD.n;
 END;
 CREATE TRIGGER exchange_marks_move AFTER DELETE ON exchange BEGIN
   DELETE FROM override WHERE exchange = OLD.id;

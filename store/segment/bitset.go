@@ -1,13 +1,13 @@
 package segment
 
-// bitset is a set of small numbers.
+// Bitset is a set of small numbers.
 type Bitset []uint64
 
 func (b Bitset) Has(n int64) bool {
 	return n >= 0 && n>>6 < int64(len(b)) && b[n>>6]&(1<<(n&63)) != 0
 }
 
-// add gives false if n was there already.
+// Add returns false if n was there already.
 func (b *Bitset) Add(n int64) bool {
 	if b.Has(n) || n < 0 {
 		return false

@@ -28,7 +28,7 @@ func (c *Cache) Find(id ID) *Pack {
 	return nil
 }
 
-// begun tells whether the beginning of the pack of a segment is kept.
+// Begun reports whether the beginning of the pack of a segment is kept.
 func (c *Cache) Begun(id ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// codec compresses and decompresses packs. Decompressing is safe for concurrent use.
+// Codec compresses and decompresses packs. Decompressing is safe for concurrent use.
 type Codec struct {
 	encoder    *zstd.Encoder // of the writer alone
 	decoder    *zstd.Decoder
@@ -21,7 +21,7 @@ type Codec struct {
 	closed     bool
 }
 
-// newCodec: the next level up makes packs of text a twentieth smaller, for twice
+// NewCodec: the next level up makes packs of text a twentieth smaller, for twice
 // the time and 2 MB more of memory.
 func NewCodec() (*Codec, error) {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
@@ -44,10 +44,10 @@ func (c *Codec) Close() {
 	c.decoder.Close()
 }
 
-// decodeSlack is room behind the data that lets the decoder copy in whole words.
+// decodeSlack is room after the data that lets the decoder copy in whole words.
 const decodeSlack = 64
 
-// decode gives the data of a pack; sql.ErrConnDone once the codec is closed.
+// decode returns the data of a pack; sql.ErrConnDone once the codec is closed.
 func (c *Codec) decode(data []byte, size int64) ([]byte, error) {
 	c.closing.RLock()
 	defer c.closing.RUnlock()
@@ -61,7 +61,7 @@ func (c *Codec) decode(data []byte, size int64) ([]byte, error) {
 	return plain, nil
 }
 
-// decodeBeginning gives the first bytes of a pack. No sum tells whether they are
+// decodeBeginning returns the first bytes of a pack. No sum reports whether they are
 // damaged.
 func (c *Codec) decodeBeginning(data []byte, size int) ([]byte, error) {
 	d, _ := c.beginnings.Get().(*zstd.Decoder)
@@ -85,7 +85,7 @@ func (c *Codec) decodeBeginning(data []byte, size int) ([]byte, error) {
 }
 
 // blockBytes is how much of a full pack is compressed at a time: what comes
-// behind a block is not needed to read it.
+// after a block is not needed to read it.
 const blockBytes = 32 << 10
 
 // stored writes a frame that holds the data as it is (RFC 8878, section 3.1.1),
@@ -116,7 +116,7 @@ func stored(data []byte) []byte {
 // whole compresses as one.
 func (c *Codec) whole(data []byte) []byte { return c.compress(data, max(1, len(data))) }
 
-// inBlocks compresses so that the beginning can be read alone.
+// InBlocks compresses so that the beginning can be read alone.
 func (c *Codec) InBlocks(data []byte) []byte { return c.compress(data, blockBytes) }
 
 func (c *Codec) compress(data []byte, block int) []byte {

@@ -57,9 +57,9 @@ func TestCodec_UnpacksAsFarAsItTakes(t *testing.T) {
 
 func TestPackCache_KeepsTheLongerBeginning(t *testing.T) {
 	cache := Cache{Limit: 1 << 20}
-	short := &Pack{stream: Pieces, First: 4, ends: []int{3, 6}, data: []byte("abc")}
-	long := &Pack{stream: Pieces, First: 4, ends: []int{3, 6}, data: []byte("abcdef")}
-	last := IDIn(Pieces, 5)
+	short := &Pack{stream: Parts, First: 4, ends: []int{3, 6}, data: []byte("abc")}
+	long := &Pack{stream: Parts, First: 4, ends: []int{3, 6}, data: []byte("abcdef")}
+	last := IDIn(Parts, 5)
 	cache.Keep(short)
 	if cache.Find(last) != nil || !cache.Begun(last) {
 		t.Error("of a beginning, what lies behind is found, or it is not known to be one")
@@ -74,10 +74,10 @@ func TestPackCache_KeepsTheLongerBeginning(t *testing.T) {
 func TestPackCache_DropsWhatHasBeenMerged(t *testing.T) {
 	cache := Cache{Limit: 1 << 20}
 	other := &Pack{stream: Wholes, First: 4, ends: []int{3}, data: []byte("abc")}
-	one := &Pack{stream: Pieces, First: 4, ends: []int{3, 6}, data: []byte("abcdef")}
-	two := &Pack{stream: Pieces, First: 6, ends: []int{3}, data: []byte("ghi")}
-	begun := &Pack{stream: Pieces, First: 4, ends: []int{3, 6, 9}, data: []byte("abcdef")}
-	merged := &Pack{stream: Pieces, First: 4, ends: []int{3, 6, 9}, data: []byte("abcdefghi")}
+	one := &Pack{stream: Parts, First: 4, ends: []int{3, 6}, data: []byte("abcdef")}
+	two := &Pack{stream: Parts, First: 6, ends: []int{3}, data: []byte("ghi")}
+	begun := &Pack{stream: Parts, First: 4, ends: []int{3, 6, 9}, data: []byte("abcdef")}
+	merged := &Pack{stream: Parts, First: 4, ends: []int{3, 6, 9}, data: []byte("abcdefghi")}
 	for _, p := range []*Pack{other, one, two, begun} {
 		cache.Keep(p)
 	}
@@ -86,7 +86,7 @@ func TestPackCache_DropsWhatHasBeenMerged(t *testing.T) {
 	}
 	cache.Keep(merged)
 	cache.Keep(two)
-	if cache.Find(IDIn(Pieces, 6)) != merged || cache.Find(IDIn(Wholes, 4)) != other || len(cache.packs) != 2 || cache.size != len(other.data)+len(merged.data) {
+	if cache.Find(IDIn(Parts, 6)) != merged || cache.Find(IDIn(Wholes, 4)) != other || len(cache.packs) != 2 || cache.size != len(other.data)+len(merged.data) {
 		t.Errorf("%d packs of %d bytes are kept, want the merged one and that of the other stream", len(cache.packs), cache.size)
 	}
 }

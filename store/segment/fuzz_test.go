@@ -91,7 +91,7 @@ func FuzzPack_Damaged(f *testing.F) {
 	f.Add(bomb.First, bomb.Count, bomb.Bytes, bomb.Lengths, bomb.Data)
 	f.Add(bomb.First, bomb.Count, int64(100), bomb.Lengths, bomb.Data)
 	f.Fuzz(func(t *testing.T, first, count, size int64, lengths, data []byte) {
-		p, err := c.unpackTo(Pieces, Row{first, count, size, lengths, data}, math.MaxInt64)
+		p, err := c.unpackTo(Parts, Row{first, count, size, lengths, data}, math.MaxInt64)
 		if err != nil {
 			return
 		}
@@ -100,16 +100,16 @@ func FuzzPack_Damaged(f *testing.F) {
 		}
 		var all []byte
 		for i := range p.ends {
-			segment, ok := p.Segment(IDIn(Pieces, first+int64(i)))
+			segment, ok := p.Segment(IDIn(Parts, first+int64(i)))
 			if !ok {
 				t.Fatalf("segment %d is missing", i)
 			}
 			all = append(all, segment...)
-			beginning, err := c.unpackTo(Pieces, Row{first, count, size, lengths, data}, first+int64(i))
+			beginning, err := c.unpackTo(Parts, Row{first, count, size, lengths, data}, first+int64(i))
 			if err != nil {
 				t.Fatalf("as far as segment %d: %v", i, err)
 			}
-			if got, _ := beginning.Segment(IDIn(Pieces, first+int64(i))); !bytes.Equal(got, segment) {
+			if got, _ := beginning.Segment(IDIn(Parts, first+int64(i))); !bytes.Equal(got, segment) {
 				t.Errorf("segment %d differs when only the beginning is unpacked", i)
 			}
 		}

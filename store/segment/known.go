@@ -14,7 +14,7 @@ const segmentOverhead = 160
 type knownSegment struct {
 	id   ID
 	data []byte // nil once it is forgotten
-	same any    // transcript.Piece.Same of a piece with these bytes
+	same any    // transcript.Piece.Same of a part with these bytes
 	hash uint64
 	used bool
 	next *knownSegment // the one that came after it last time
@@ -39,7 +39,7 @@ func (k *known) Forget() {
 	clear(k.byHash)
 }
 
-// find gives the remembered segment of a piece's bytes, or nil. before is the
+// find returns the remembered segment of a part's bytes, or nil. before is the
 // segment that came before, if there is one.
 func (k *known) find(before *knownSegment, p transcript.Segment) *knownSegment {
 	if before != nil && before.next != nil && before.next.is(p) {
@@ -57,7 +57,7 @@ func (k *known) find(before *knownSegment, p transcript.Segment) *knownSegment {
 	return s
 }
 
-// is tells whether a piece has the segment's bytes.
+// is reports whether a part has the segment's bytes.
 func (s *knownSegment) is(p transcript.Segment) bool {
 	if len(s.data) != len(p.Bytes) {
 		return false
@@ -74,7 +74,7 @@ func (s *knownSegment) is(p transcript.Segment) bool {
 	return true
 }
 
-// remember keeps a copy of a piece.
+// remember keeps a copy of a part.
 func (k *known) remember(before *knownSegment, id ID, p transcript.Segment) *knownSegment {
 	if len(p.Bytes) > k.limit/8 {
 		return nil

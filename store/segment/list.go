@@ -3,7 +3,7 @@ package segment
 // listChunk is how many segments a chunk of a list has.
 const listChunk = 256
 
-// afterCopy is for how many segments there is room behind those that were copied:
+// afterCopy is for how many segments there is room after those that were copied:
 // a step adds a few.
 const afterCopy = 8
 
@@ -19,7 +19,7 @@ type List struct {
 
 func (l *List) at(i int) ID { return l.chunks[i/listChunk][i%listChunk] }
 
-// add adds a segment. Only whoever makes the list may call it.
+// add adds a segment. Only the maker of the list may call it.
 func (l *List) add(id ID) { l.addOf(id, 16) }
 
 // addOf adds the first of so many segments.
@@ -48,7 +48,7 @@ func (l *List) copy(from *List, start, end int) {
 	}
 }
 
-// behind gives the segments from the i-th on.
+// behind returns the segments from the i-th on.
 func (l *List) behind(i int) []ID {
 	ids := make([]ID, 0, l.len-i)
 	for k := i / listChunk; k < len(l.chunks); k++ {

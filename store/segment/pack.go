@@ -14,7 +14,7 @@ var (
 )
 
 // streamNames are for messages.
-var streamNames = [2]string{"pack of pieces", "pack of wholes"}
+var streamNames = [2]string{"pack of parts", "pack of wholes"}
 
 // segmentID is a number within a stream, times two, plus the stream.
 type ID int64
@@ -26,15 +26,15 @@ func IDIn(stream int, number int64) ID { return ID(number<<1 | int64(stream)) }
 
 // The lanes, and the tables of their packs.
 const (
-	Pieces = 0 // pieces of bodies that were cut
-	Wholes = 1 // whole bodies and large pieces
+	Parts  = 0 // parts of bodies that were cut
+	Wholes = 1 // whole bodies and large parts
 )
 
 // maxPack bounds the bytes of a pack. What the writer makes is smaller; a
 // larger one is damage.
 const maxPack = 4 << 20
 
-// pack is an unpacked pack, or the beginning of one.
+// Pack is an unpacked pack, or the beginning of one.
 type Pack struct {
 	stream int
 	First  int64
@@ -42,7 +42,7 @@ type Pack struct {
 	data   []byte
 }
 
-// segment gives the bytes of a segment; they are shared and must not be changed.
+// Segment returns the bytes of a segment; they are shared and must not be changed.
 // One that was removed has length 0: none is stored empty.
 func (p *Pack) Segment(id ID) ([]byte, bool) {
 	if !p.covers(id) {
@@ -59,24 +59,24 @@ func (p *Pack) Segment(id ID) ([]byte, bool) {
 	return p.data[start:p.ends[i]], p.ends[i] > start
 }
 
-// covers tells whether a segment is in the pack, unpacked or not.
+// covers reports whether a segment is in the pack, unpacked or not.
 func (p *Pack) covers(id ID) bool {
 	i := id.Number() - p.First
 	return id.Stream() == p.stream && i >= 0 && i < int64(len(p.ends))
 }
 
-// has tells whether what is unpacked of another pack is unpacked here as well.
+// has reports whether what is unpacked of another pack is unpacked here as well.
 func (p *Pack) has(other *Pack) bool {
 	return p.stream == other.stream && p.First <= other.First && p.unpacked() >= other.unpacked()
 }
 
-// unpacked gives the number behind the last segment that is unpacked.
+// unpacked returns the number after the last segment that is unpacked.
 func (p *Pack) unpacked() int64 {
 	n, _ := slices.BinarySearch(p.ends, len(p.data)+1)
 	return p.First + int64(n)
 }
 
-// whole tells whether all of it is unpacked, so that a sum has told that it is right.
+// Whole reports whether all of it is unpacked, so that a sum has told that it is right.
 func (p *Pack) Whole() bool { return len(p.ends) == 0 || p.ends[len(p.ends)-1] == len(p.data) }
 
 func (p *Pack) Last() int64 { return p.First + int64(len(p.ends)) - 1 }

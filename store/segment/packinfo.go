@@ -10,7 +10,7 @@ type PackInfo struct {
 	Lengths                     []byte
 }
 
-// segments calls f for each segment that the pack holds.
+// Segments calls f for each segment that the pack holds.
 func (p *PackInfo) Segments(f func(number, bytes int64)) error {
 	v := varint.Reader{B: p.Lengths}
 	for n := p.First; len(v.B) > 0; n++ {
@@ -24,7 +24,7 @@ func (p *PackInfo) Segments(f func(number, bytes int64)) error {
 	return nil
 }
 
-// share is what so many of the pack's bytes take up in the file.
+// Share is what so many of the pack's bytes take up in the file.
 func (p *PackInfo) Share(bytes int64) int64 {
 	if p.Bytes <= 0 {
 		return 0

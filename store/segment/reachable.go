@@ -8,7 +8,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// reachable is the set of segments and recipes that some bodies are made of.
+// Reachable is the set of segments and recipes that some bodies are made of.
 type Reachable struct {
 	Segments [2]Bitset // by stream
 	Recipes  Bitset    // those that a body is rebuilt from, bases too
@@ -54,7 +54,7 @@ func (h *Reachable) segment(id ID) error {
 	return nil
 }
 
-// dead is how many bytes of a pack are of segments that nobody holds.
+// Dead is how many bytes of a pack are of segments that are not in the set.
 func (h *Reachable) Dead(p *PackInfo, lane int) (bytes int64, err error) {
 	err = p.Segments(func(n, length int64) {
 		if !h.Segments[lane].Has(n) {

@@ -11,7 +11,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// maxChain bounds how many deltas lead to a recipe; steps are numbered as in a
+// MaxChain bounds how many deltas lead to a recipe; steps are numbered as in a
 // skip list, so 64 would be 2^64 bodies. More is damage.
 const MaxChain = 64
 
@@ -36,13 +36,13 @@ type Reader struct {
 	Damaged func(error) error
 }
 
-// open opens the exact bytes of a body. They are read from the database as they
+// Open opens the exact bytes of a body. They are read from the database as they
 // are asked for, without holding a connection in between.
 func (r *Reader) Open(ctx context.Context, id transcript.BodyID) (io.ReadCloser, error) {
 	return r.openWith(ctx, id, r.Pack)
 }
 
-// openExcerpt opens a body for a search.
+// OpenExcerpt opens a body for a search.
 func (r *Reader) OpenExcerpt(ctx context.Context, id transcript.BodyID) (io.ReadCloser, error) {
 	return r.openWith(ctx, id, r.Beginning)
 }
@@ -81,7 +81,7 @@ func (r *Reader) list(ctx context.Context, id transcript.BodyID) (*List, error) 
 	return list, nil
 }
 
-// segmentsAfter lists the segments of a body after those that it begins with like
+// SegmentsAfter lists the segments of a body after those that it begins with like
 // another body.
 func (r *Reader) SegmentsAfter(ctx context.Context, id, like transcript.BodyID) (shared int, rest []transcript.BodyID, err error) {
 	list, err := r.list(ctx, id)

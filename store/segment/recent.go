@@ -20,9 +20,9 @@ type recentBody struct {
 // recent remembers the recipes written last, to find the body that a new one
 // is best told as a change of.
 //
-// The step before in the same conversation is the one that brought the newest
+// The step before in the same conversation is the one that introduced the newest
 // of the segments that the new body resends. So a body is found by the segments
-// that it brought.
+// that it introduced.
 type recent struct {
 	byN    map[int64]*recentBody
 	latest map[ID]*recentBody
@@ -41,7 +41,7 @@ func (r *recent) Forget() {
 	r.queue, r.size = nil, 0
 }
 
-// remember keeps a body. fresh are the segments that it brought.
+// remember keeps a body. fresh are the segments that it introduced.
 func (r *recent) remember(b *recentBody, fresh []ID) {
 	if len(fresh) == 0 {
 		fresh = []ID{slices.Max(b.ids)}
@@ -70,7 +70,7 @@ func (r *recent) drop(b *recentBody) {
 	r.size -= len(b.ids)
 }
 
-// like gives the remembered body that ids differ least from, or nil.
+// like returns the remembered body that ids differ least from, or nil.
 func (r *recent) like(ids []ID) *recentBody {
 	var newest [candidates]ID // descending
 	found := 0

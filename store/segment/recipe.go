@@ -7,7 +7,7 @@ import (
 	"github.com/retake-debugger/retake/store/varint"
 )
 
-// maxSegments bounds a recipe. PutBody joins small pieces before it gets there;
+// maxSegments bounds a recipe. PutBody joins small parts before it gets there;
 // a longer one is damage.
 const maxSegments = 1 << 21
 
@@ -71,7 +71,7 @@ func appendRuns(recipe []byte, ids []ID, next *ID) []byte {
 	return recipe
 }
 
-// decodeRecipe is the reverse of encodeRecipe. It trusts nothing.
+// DecodeRecipe is the reverse of encodeRecipe. It trusts nothing.
 func DecodeRecipe(base *List, recipe []byte) (*List, error) {
 	v := varint.Reader{B: recipe}
 	tail := int(v.Uint(uint64(base.len)))

@@ -8,7 +8,7 @@ import (
 
 // sharedRecipes is a recipeCache for several goroutines; nil keeps nothing. A
 // body that was removed since may still be found: its segments are not. What it
-// gives is not to be changed.
+// returns must not be changed.
 type Recipes struct {
 	mu    sync.Mutex
 	cache RecipeCache
@@ -24,11 +24,11 @@ type Recipe struct {
 
 var errNoRecipe = errors.New("a stored recipe is missing")
 
-// recipesAhead is how many recipes are read at once by whoever asks for one after
-// the other.
+// recipesAhead is how many recipes are read at once when they are asked for one after the
+// other.
 const recipesAhead = 32
 
-// row reads a recipe; errNoRecipe if there is none.
+// Row reads a recipe; errNoRecipe if there is none.
 func (s *Recipes) Row(ctx context.Context, from Rows, n int64) (Recipe, error) {
 	ahead, found, inOrder := s.readAhead(n)
 	if found {
@@ -52,7 +52,7 @@ func (s *Recipes) Row(ctx context.Context, from Rows, n int64) (Recipe, error) {
 	return r, nil
 }
 
-// readAhead gives a recipe that was read ahead, and tells whether recipes are
+// readAhead returns a recipe that was read ahead, and reports whether recipes are
 // asked for in their order.
 func (s *Recipes) readAhead(n int64) (row Recipe, found, inOrder bool) {
 	if s == nil {
@@ -92,7 +92,7 @@ func (s *Recipes) keep(n int64, ids *List) {
 	}
 }
 
-// recipeCache keeps the recipes read last: the bodies of a conversation share
+// RecipeCache keeps the recipes read last: the bodies of a conversation share
 // their bases. The base of one that is kept is noted already.
 type RecipeCache struct {
 	byN   map[int64]*List

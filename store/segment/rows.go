@@ -33,12 +33,12 @@ type RowWriter interface {
 	PutRecipe(n, size int64, r Recipe) error
 }
 
-// readPack reads the pack that holds a segment.
+// ReadPack reads the pack that holds a segment.
 func ReadPack(ctx context.Context, from Rows, c *Codec, id ID) (*Pack, error) {
 	return ReadPackTo(ctx, from, c, id, math.MaxInt64)
 }
 
-// readPackTo unpacks no more of it than what holds the segment of a number.
+// ReadPackTo unpacks no more of it than what holds the segment of a number.
 func ReadPackTo(ctx context.Context, from Rows, c *Codec, id ID, number int64) (*Pack, error) {
 	var p *Pack
 	err := from.Pack(ctx, id.Stream(), id.Number(), func(row Row) (err error) {
@@ -62,7 +62,7 @@ func ReadPackTo(ctx context.Context, from Rows, c *Codec, id ID, number int64) (
 // listedPacks is how many packs are listed at once.
 const listedPacks = 500
 
-// eachPack calls f for the packs of a stream in order.
+// EachPack calls f for the packs of a stream in order.
 func EachPack(ctx context.Context, from Rows, stream int, f func(*PackInfo) error) error {
 	for after := int64(-1); ; {
 		list, err := from.PackSizes(ctx, stream, after, listedPacks)

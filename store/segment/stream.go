@@ -12,7 +12,7 @@ const (
 	MaxSmall     = 64        // or when there are so many of them
 )
 
-// stream writes new segments of one sequence. It belongs to the writer.
+// Stream writes new segments of one sequence. It belongs to the writer.
 type Stream struct {
 	Number  int
 	Codec   *Codec
@@ -33,7 +33,7 @@ type smallPack struct {
 	data                []byte
 }
 
-// load prepares the stream for a transaction in which next is the next number.
+// Load prepares the stream for a transaction in which next is the next number.
 func (l *Stream) Load(next int64) error {
 	l.data, l.lengths, l.Written = l.data[:0], l.lengths[:0], 0
 	if l.Next == next {
@@ -55,10 +55,10 @@ func (l *Stream) Load(next int64) error {
 	return nil
 }
 
-// forget makes the next load read everything again.
+// Forget makes the next load read everything again.
 func (l *Stream) Forget() { l.Next, l.small = -1, nil }
 
-// add gives a segment its id and keeps a copy of it until flush.
+// add returns a segment its id and keeps a copy of it until flush.
 func (l *Stream) add(data []byte) (ID, error) {
 	large := len(data) >= LargeSegment
 	if large || len(l.data)+len(data) > PendingLimit {
@@ -78,7 +78,7 @@ func (l *Stream) add(data []byte) (ID, error) {
 	return id, nil
 }
 
-// flush writes the pending segments as a pack: a small one if they are few, or
+// Flush writes the pending segments as a pack: a small one if they are few, or
 // together with the small ones before.
 func (l *Stream) Flush() error {
 	if len(l.lengths) == 0 {
@@ -94,7 +94,7 @@ func (l *Stream) Flush() error {
 	return l.merge(0, l.Codec.InBlocks)
 }
 
-// settle compresses the small packs that this process has left, as one.
+// Settle compresses the small packs that this process has left, as one.
 func (l *Stream) Settle() error {
 	if n := len(l.small); n == 0 || l.small[n-1].lengths == nil {
 		return nil
@@ -118,8 +118,8 @@ func (l *Stream) merge(n int, compress func([]byte) []byte) error {
 	return nil
 }
 
-// takeSmall deletes the small packs from the n-th on and gives what they hold,
-// with the pending segments behind it.
+// takeSmall deletes the small packs from the n-th on and returns what they hold,
+// with the pending segments after it.
 func (l *Stream) takeSmall(n int) (all smallPack, err error) {
 	taken := l.small[n:]
 	all = smallPack{first: l.Next - int64(len(l.lengths)), count: int64(len(l.lengths)), bytes: int64(len(l.data))}
@@ -159,7 +159,7 @@ func (l *Stream) Insert(row Row) error {
 	return nil
 }
 
-// pending gives the pending segments as a pack if id is one of them.
+// Pending returns the pending segments as a pack if id is one of them.
 func (l *Stream) Pending(id ID) *Pack {
 	first := l.Next - int64(len(l.lengths))
 	if id.Stream() != l.Number || id.Number() < first || id.Number() >= l.Next {

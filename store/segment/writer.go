@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// maxPiece bounds a segment: larger pieces are cut.
-	maxPiece = 1 << 20
-	// manyPieces is where PutBody begins to join pieces up to largeSegment, so
+	// maxPart bounds a segment: larger parts are cut.
+	maxPart = 1 << 20
+	// manyParts is where PutBody begins to join parts up to largeSegment, so
 	// that a recipe stays within maxSegments.
-	manyPieces = 1 << 20
+	manyParts = 1 << 20
 )
 
 // Index finds stored segments by their bytes.
@@ -43,9 +43,9 @@ type Writer struct {
 	Next func() int64
 }
 
-// put stores a body and returns its id.
+// Put stores a body and returns its id.
 func (p *Writer) Put(parts iter.Seq2[transcript.Segment, error]) (transcript.BodyID, error) {
-	b := &bodyWriter{Writer: p, firstFresh: [2]int64{p.Streams[Pieces].Next, p.Streams[Wholes].Next}}
+	b := &bodyWriter{Writer: p, firstFresh: [2]int64{p.Streams[Parts].Next, p.Streams[Wholes].Next}}
 	for part, err := range parts {
 		if err != nil {
 			return 0, fmt.Errorf("read body: %w", err)
@@ -61,23 +61,23 @@ func (p *Writer) Put(parts iter.Seq2[transcript.Segment, error]) (transcript.Bod
 	return id, nil
 }
 
-// bodyWriter turns pieces into segments and their list into a recipe.
+// bodyWriter turns parts into segments and their list into a recipe.
 type bodyWriter struct {
 	*Writer
 	ids        []ID
 	size       int64
-	first      []byte // the first piece, until a second one comes
-	joined     []byte // pieces that will be one segment
+	first      []byte // the first part, until a second one comes
+	joined     []byte // parts that will be one segment
 	before     *knownSegment
 	firstFresh [2]int64 // by stream
 }
 
 func (b *bodyWriter) add(p transcript.Segment) error {
-	for len(p.Bytes) > maxPiece {
-		if err := b.addOne(transcript.Segment{Bytes: p.Bytes[:maxPiece]}); err != nil {
+	for len(p.Bytes) > maxPart {
+		if err := b.addOne(transcript.Segment{Bytes: p.Bytes[:maxPart]}); err != nil {
 			return err
 		}
-		p = transcript.Segment{Bytes: p.Bytes[maxPiece:]}
+		p = transcript.Segment{Bytes: p.Bytes[maxPart:]}
 	}
 	if len(p.Bytes) == 0 {
 		return nil
@@ -86,24 +86,24 @@ func (b *bodyWriter) add(p transcript.Segment) error {
 }
 
 func (b *bodyWriter) addOne(p transcript.Segment) error {
-	piece := p.Bytes
-	b.size += int64(len(piece))
+	part := p.Bytes
+	b.size += int64(len(part))
 	switch {
-	case len(b.ids) >= manyPieces:
-		b.joined = append(b.joined, piece...)
+	case len(b.ids) >= manyParts:
+		b.joined = append(b.joined, part...)
 		if len(b.joined) < LargeSegment {
 			return nil
 		}
 		return b.storeJoined()
-	case b.size == int64(len(piece)): // which stream it is for shows when a second one comes
-		b.first = append(b.scratch[:0], piece...)
+	case b.size == int64(len(part)): // which stream it is for shows when a second one comes
+		b.first = append(b.scratch[:0], part...)
 		b.scratch = b.first
 		return nil
 	}
-	if err := b.storeFirst(Pieces); err != nil {
+	if err := b.storeFirst(Parts); err != nil {
 		return err
 	}
-	return b.store(p, Pieces)
+	return b.store(p, Parts)
 }
 
 func (b *bodyWriter) storeFirst(stream int) error {
@@ -119,8 +119,8 @@ func (b *bodyWriter) storeJoined() error {
 	if len(b.joined) == 0 {
 		return nil
 	}
-	for piece := range chunksOf(b.joined, maxPiece) {
-		if err := b.store(transcript.Segment{Bytes: piece}, Pieces); err != nil {
+	for part := range chunksOf(b.joined, maxPart) {
+		if err := b.store(transcript.Segment{Bytes: part}, Parts); err != nil {
 			return err
 		}
 	}
@@ -145,7 +145,7 @@ func (b *bodyWriter) store(p transcript.Segment, stream int) error {
 	if len(b.ids) >= maxSegments {
 		return fmt.Errorf("more than %d segments", maxSegments)
 	}
-	resent := stream == Pieces
+	resent := stream == Parts
 	if len(p.Bytes) >= LargeSegment {
 		stream = Wholes
 	}
@@ -235,7 +235,7 @@ func (p *Writer) putRecipe(ids, fresh []ID, size int64) (int64, error) {
 	return body.n, nil
 }
 
-// fresh lists the segments that this body brought.
+// fresh lists the segments that this body introduced.
 func (b *bodyWriter) fresh() []ID {
 	var fresh []ID
 	for _, id := range b.ids {
@@ -246,7 +246,7 @@ func (b *bodyWriter) fresh() []ID {
 	return fresh
 }
 
-// baseAfter gives the base for the body that comes after last in its chain: the
+// baseAfter returns the base for the body that comes after last in its chain: the
 // one whose step is the next step without its lowest bit. It is one of last's
 // own bases, so that every recipe is at most log n deltas away.
 func (p *Writer) baseAfter(last *recentBody) (*recentBody, error) {

@@ -121,7 +121,7 @@ func bodyHistories(t *testing.T, s transcript.Store) {
 	}
 }
 
-// change gives the next state of a history.
+// change returns the next state of a history.
 func change(r *rand.Rand, all [][][]byte, i, round int) [][]byte {
 	h := append([][]byte(nil), all[i]...)
 	element := func() []byte {

@@ -119,7 +119,7 @@ func putDerived(t *testing.T, s transcript.Store) {
 	}
 }
 
-// putDerivedRuns leaves no run behind that nothing is in, unless it has a label.
+// putDerivedRuns leaves no empty run, unless it has a label.
 func putDerivedRuns(t *testing.T, s transcript.Store) {
 	var first, second, named *transcript.Run
 	e, f := plain(1), plain(2)

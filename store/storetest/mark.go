@@ -112,7 +112,7 @@ func runSums(t *testing.T, s transcript.Store) {
 	run, agent := list[0].ID, id(70)
 	failed, again, side, take := inRun(plain(1), run, agent, 1, 1), inRun(plain(2), run, agent, 1, 2), inRun(plain(3), run, "", 0, 0), inRun(plain(5), run, agent, 2, 1)
 	failed.Outcome, failed.Preview = transcript.HTTPError, "do it"
-	failed.Calls = 2 // that nobody ran: the step was tried again
+	failed.Calls = 2 // that were never run: the step was tried again
 	again.Calls, again.Usage = 1, &transcript.Usage{InputTotal: 10, Output: 2, Total: 12, Complete: true}
 	side.Link.Side, side.Preview = true, "a title"
 	last := inRun(plain(4), run, agent, 2, 1)

@@ -274,20 +274,20 @@ func agents(t *testing.T, s transcript.Store) {
 		}
 		many := []transcript.Key{{2}, {3}, {4}, {5}, {6}}
 		if any, err := tx.AnyByHint(many); any || err != nil {
-			t.Errorf("any of the clues that nothing was noted with: %v, %v", any, err)
+			t.Errorf("any of the hints that nothing was noted with: %v, %v", any, err)
 		}
 		if any, err := tx.AnyByHint(append(many, transcript.Key{1})); !any || err != nil {
-			t.Errorf("any of six clues: %v, %v", any, err)
+			t.Errorf("any of six hints: %v, %v", any, err)
 		}
-		same(t, "clues", places, []transcript.Place{{Exchange: id(1), Body: "response", At: "/content/0"}})
+		same(t, "hints", places, []transcript.Place{{Exchange: id(1), Body: "response", At: "/content/0"}})
 		return errors.Join(err, tx.SetSide(id(1)))
 	})
 	noted, err := s.Hints(t.Context(), id(1))
 	none, noneErr := s.Hints(t.Context(), id(77))
 	if err != nil || noneErr != nil || len(none) > 0 {
-		t.Errorf("clues: %v, %v; of what is not there: %v, %v", noted, err, none, noneErr)
+		t.Errorf("hints: %v, %v; of what is not there: %v, %v", noted, err, none, noneErr)
 	}
-	same(t, "clues of an exchange", noted, []transcript.Hint{{Value: transcript.Key{1}, At: "/content/0"}})
+	same(t, "hints of an exchange", noted, []transcript.Hint{{Value: transcript.Key{1}, At: "/content/0"}})
 	e, err := s.Exchange(t.Context(), id(1))
 	if err != nil {
 		t.Fatal(err)

@@ -1,5 +1,5 @@
 // Package storetest holds the tests that every transcript.Store must pass,
-// whatever database is behind it.
+// whatever engine it uses.
 package storetest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Run runs the suite. open gives an empty store and closes it when the test ends.
+// Run runs the suite. open returns an empty store and closes it when the test ends.
 func Run(t *testing.T, open func(t *testing.T) transcript.Store) {
 	for _, c := range []struct {
 		name string

@@ -59,7 +59,7 @@ func fill(tx transcript.Tx, n int) error {
 	)
 }
 
-// isEmpty tells that nothing of fill is there, and that filling it works as if
+// isEmpty checks that nothing of fill is there, and that filling it works as if
 // nothing had happened.
 func isEmpty(t *testing.T, s transcript.Store) {
 	t.Helper()

@@ -5,7 +5,7 @@ import "github.com/retake-debugger/retake/transcript"
 // maxLastRows bounds how many exchanges are remembered.
 const maxLastRows = 256
 
-// lastRows remembers the exchanges stored last as a listing gives them: most
+// lastRows remembers the exchanges stored last as a listing returns them: most
 // requests go on from one of them, and to read its seventy columns costs as much
 // as to write them. The nil lastRows remembers none.
 type lastRows struct {
@@ -30,7 +30,7 @@ func (l *lastRows) put(e *transcript.Exchange) {
 // drop says that an exchange is not as it is remembered any more.
 func (l *lastRows) drop(n int64) { delete(l.byN, n) }
 
-// find gives what is remembered of an exchange; what it points at is shared.
+// find returns what is remembered of an exchange; what it points at is shared.
 func (l *lastRows) find(n int64) (*transcript.Exchange, bool) {
 	if l == nil {
 		return nil, false

@@ -10,9 +10,9 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// held is what exchanges hold: their bodies and header sets. What is not in it
-// nobody can reach.
-type held struct {
+// reachable is what exchanges hold: their bodies and header sets. What is not in it
+// no exchange can reach.
+type reachable struct {
 	segment.Reachable
 	headers segment.Bitset
 	skip    segment.Bitset // numbers of exchanges that do not count
@@ -50,7 +50,7 @@ func holders(ctx context.Context, st *statements, query string, args ...any) ([]
 }
 
 // catchUp takes the exchanges that came since the last one it has looked at.
-func (h *held) catchUp(ctx context.Context, r *reader, progress func(n int64)) error {
+func (h *reachable) catchUp(ctx context.Context, r *reader, progress func(n int64)) error {
 	for {
 		list, err := holders(ctx, r.st, selectHolders+"WHERE n > ? ORDER BY n LIMIT ?", h.last, holderPage)
 		if err != nil || len(list) == 0 {
@@ -72,15 +72,15 @@ func (h *held) catchUp(ctx context.Context, r *reader, progress func(n int64)) e
 }
 
 // bound reads how high numbers can be, after what is to be taken was read.
-func (h *held) bound(ctx context.Context, r *reader) error {
-	err := r.st.row(ctx, "SELECT body, piece, whole FROM state", nil, &h.HighestBody, &h.Highest[segment.Pieces], &h.Highest[segment.Wholes])
+func (h *reachable) bound(ctx context.Context, r *reader) error {
+	err := r.st.row(ctx, "SELECT body, part, whole FROM state", nil, &h.HighestBody, &h.Highest[segment.Parts], &h.Highest[segment.Wholes])
 	if err != nil {
 		return fmt.Errorf("read state: %w", err)
 	}
 	return nil
 }
 
-func (h *held) take(ctx context.Context, r *reader, e *holder) error {
+func (h *reachable) take(ctx context.Context, r *reader, e *holder) error {
 	if h.skip.Has(e.n) {
 		return nil
 	}

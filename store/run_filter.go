@@ -52,7 +52,7 @@ func exchangesOf(f *transcript.RunFilter) []runCondition {
 	return list
 }
 
-// ofRun gives the condition on run r. Where few exchanges fulfil it, their runs
+// ofRun returns the condition on run r. Where few exchanges fulfil it, their runs
 // are listed; where many do, the newest runs are looked through, among which are
 // enough soon, unless all are wanted.
 func (r *reader) ofRun(ctx context.Context, c *runCondition, all bool) (string, error) {
@@ -75,7 +75,7 @@ func (r *reader) ofRun(ctx context.Context, c *runCondition, all bool) (string, 
 	return c.walked(), nil
 }
 
-// walked gives the condition on run r that looks through its exchanges.
+// walked returns the condition on run r that looks through its exchanges.
 func (c *runCondition) walked() string {
 	from := "exchange x INDEXED BY exchange_run"
 	if c.call {

@@ -108,7 +108,7 @@ func (m *mending) segments() error {
 }
 
 func (m *mending) missing(r *reader) ([]gap, error) {
-	h := &held{}
+	h := &reachable{}
 	if err := h.catchUp(m.ctx, r, nil); isDamage(err) {
 		return nil, nil // it is not known what is held
 	} else if err != nil {

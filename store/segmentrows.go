@@ -7,7 +7,7 @@ import (
 )
 
 // packTables are the tables of the packs of each stream.
-var packTables = [2]string{"piece_pack", "whole_pack"}
+var packTables = [2]string{"part_pack", "whole_pack"}
 
 // segmentRows are the rows of packs and recipes in SQLite.
 type segmentRows struct{ st *statements }

@@ -38,12 +38,12 @@ func (s *runSums) timelines() error {
 
 const ofSpans = "json_each(?) j JOIN run r ON r.n = j.value ->> 0"
 
-// sliceOf gives the slice of a moment.
+// sliceOf returns the slice of a moment.
 func sliceOf(moment string) string {
 	return fmt.Sprintf("max(0, min(%d, CAST(%d.0 * (%s - (j.value ->> 1)) / (j.value ->> 2) AS INTEGER)))", transcript.TimeSlices-1, transcript.TimeSlices, moment)
 }
 
-// slices adds what a query tells to the timelines, in the order of time.
+// slices adds the rows of a query to the timelines, in the order of time.
 func (s *runSums) slices(spans, query string) error {
 	err := s.st.rows(s.ctx, query, []any{spans}, func(row *sql.Rows) error {
 		var id any

@@ -53,13 +53,13 @@ func (o *openCalls) drop(exchange string) {
 	}
 }
 
-// knows tells whether an answer was put here, whether its calls are remembered or not.
+// knows reports whether an answer was put here, whether its calls are remembered or not.
 func (o *openCalls) knows(exchange string) bool {
 	_, known := o.byExchange[exchange]
 	return known
 }
 
-// last gives the id of the last call of an answer; not ok if it is not remembered.
+// last returns the id of the last call of an answer; not ok if it is not remembered.
 func (o *openCalls) last(exchange string) (id int64, ok bool) {
 	answer := o.byExchange[exchange]
 	if answer == nil {
@@ -68,7 +68,7 @@ func (o *openCalls) last(exchange string) (id int64, ok bool) {
 	return answer.ids[len(answer.ids)-1], true
 }
 
-// id gives the id of a call; not ok if it is not remembered.
+// id returns the id of a call; not ok if it is not remembered.
 func (o *openCalls) id(exchange, at string) (id int64, ok bool) {
 	answer := o.byExchange[exchange]
 	if answer == nil {

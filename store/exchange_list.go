@@ -59,7 +59,7 @@ func (r *reader) Exchanges(ctx context.Context, f transcript.Filter) iter.Seq2[*
 }
 
 // exchangesSingly lists the exchanges of the next listPage numbers one by one,
-// since they cannot be read together. It gives false at the end of the listing.
+// since they cannot be read together. It returns false at the end of the listing.
 func (r *reader) exchangesSingly(ctx context.Context, f *transcript.Filter, left *int, yield func(*transcript.Exchange, error) bool) bool {
 	var newest int64
 	if err := r.st.row(ctx, "SELECT exchange FROM state", nil, &newest); err != nil {

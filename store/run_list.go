@@ -133,7 +133,7 @@ func newRunQuery(f *transcript.RunFilter) runQuery {
 	return q
 }
 
-// list gives what fits, newest first; more are the values of what is not in args.
+// list returns what fits, newest first; more are the values of what is not in args.
 func (q *runQuery) list(ctx context.Context, st *statements, more ...any) (list []transcript.RunSum, err error) {
 	query := `SELECT r.n, r.id, r.name, r.started, m.name, m.note, m.tags, m.pinned FROM run r LEFT JOIN mark m ON m.run = r.id
 		WHERE ` + strings.Join(q.where, " AND ") + " ORDER BY r.n DESC LIMIT ?"
@@ -177,7 +177,7 @@ const (
 	isMain = "coalesce((SELECT main FROM agent a WHERE a.id = e.agent), 0)"
 )
 
-// each runs a query that gives one row for a run, its id first.
+// each runs a query that returns one row for a run, its id first.
 func (s *runSums) each(query string, dest func() []any, take func(*transcript.RunSum)) error {
 	return s.st.rows(s.ctx, query, []any{s.numbers}, func(row *sql.Rows) error {
 		var id any
@@ -224,13 +224,13 @@ func (s *runSums) counts() error {
 		})
 }
 
-// triedAgain tells whether a further attempt came after an exchange e.
+// triedAgain reports whether a further attempt came after an exchange e.
 const triedAgain = `(e.agent IS NOT NULL AND EXISTS (SELECT 1 FROM exchange l WHERE l.parent = e.parent AND l.agent = e.agent AND l.step = e.step AND l.attempt > e.attempt AND l.n > e.n
 			AND NOT EXISTS (SELECT 1 FROM take_step t WHERE t.exchange = l.id))
 		OR e.agent IS NOT NULL AND e.parent IS NULL AND EXISTS (SELECT 1 FROM exchange l WHERE l.run = e.run AND l.parent IS NULL AND l.agent = e.agent AND l.step = e.step AND l.attempt > e.attempt AND l.n > e.n
 			AND NOT EXISTS (SELECT 1 FROM take_step t WHERE t.exchange = l.id)))`
 
-// calls counts what came of calls, and takes off those that nobody ran: of answers
+// calls counts what came of calls, and subtracts those that were never run: of answers
 // that were asked for again, without a result.
 func (s *runSums) calls() error {
 	var results, errors, dropped int

@@ -10,7 +10,7 @@ import (
 // The last packs of a run are not compressed until the file is closed. Another
 // process that writes to it goes on from what they are then.
 func TestClose_CompressesTheLastPacks(t *testing.T) {
-	const packs = "SELECT count(*) FROM piece_pack"
+	const packs = "SELECT count(*) FROM part_pack"
 	path := filepath.Join(t.TempDir(), "retake.db")
 	var dbs [2]*store.DB
 	for i := range dbs {

@@ -44,7 +44,7 @@ func (s *statements) exec(query string, args ...any) (sql.Result, error) {
 	return stmt.ExecContext(ctx, args...)
 }
 
-// run is exec for the writer's own statements, of which nobody asks for a result.
+// run is exec for the writer's own statements, whose result is not needed.
 func (s *statements) run(query string, args ...any) error { return s.direct.run(query, args, nil) }
 
 // numbers calls each for the first column of every row, which holds integers.

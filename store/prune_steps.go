@@ -2,12 +2,12 @@ package store
 
 import "time"
 
-// holdMost is for how long a transaction goes on with work that can wait. Nobody
+// holdMost is for how long a transaction goes on with work that can wait. No one
 // else can write meanwhile, nor can capture in another process be taken in. The
 // commit comes on top.
 const holdMost = 6 * time.Millisecond
 
-// enough tells whether a transaction has held the lock for so long that what can
+// enough reports whether a transaction has held the lock for so long that what can
 // wait is left to the next one.
 func (t *tx) enough() bool { return time.Since(t.w.since) >= holdMost }
 

@@ -9,7 +9,7 @@ import (
 const settleMost = 250 * time.Millisecond
 
 // tidy makes the file small while nothing is recorded: it compresses the packs that
-// are not compressed yet, gives free pages back and empties the write-ahead log.
+// are not compressed yet, frees pages and empties the write-ahead log.
 // Errors do not matter: without it the file is whole as well, only larger.
 func (cp *checkpointer) tidy() {
 	for settled, left := false, int64(1); left > 0; settled = true {
@@ -31,7 +31,7 @@ func (cp *checkpointer) tidy() {
 		case <-time.After(restLeast):
 		}
 	}
-	_, _, _ = cp.log("TRUNCATE") // does nothing while somebody reads
+	_, _, _ = cp.log("TRUNCATE") // does nothing while there are readers
 }
 
 // shrink does the same within settleMost, but for the log: closing moves that into
@@ -62,7 +62,7 @@ func (w *writer) settle() error {
 	})
 }
 
-// giveBack gives free pages back for as long as a transaction may take, and returns
+// giveBack returns free pages back for as long as a transaction may take, and returns
 // how many are left. The caller holds the turn.
 func (w *writer) giveBack() (left int64) {
 	ctx, cancel := context.WithTimeout(context.Background(), settleMost)

@@ -39,7 +39,7 @@ type checkpointer struct {
 	stop chan struct{}
 	done chan struct{}
 
-	commits int   // since it was woken; this and bytes belong to whoever has the writer's turn
+	commits int   // since it was woken; this and bytes belong to the holder of the writer's turn
 	bytes   int64 // of packs
 }
 
@@ -106,7 +106,7 @@ func (cp *checkpointer) checkpoint() {
 	}
 }
 
-// log runs a checkpoint and gives how many pages the log holds and how many of
+// log runs a checkpoint and returns how many pages the log holds and how many of
 // them are moved.
 func (cp *checkpointer) log(mode string) (logged, moved int, err error) {
 	var busy int

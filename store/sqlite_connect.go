@@ -30,7 +30,7 @@ func newConnector(path string) (*connector, error) {
 	return &connector{dsn: file.String()}, nil
 }
 
-// forWriting: automatic checkpoints are off because they stall whoever commits.
+// forWriting: automatic checkpoints are off because they stall the commit that runs them.
 // SQLite waits for a lock only shortly, because it cannot be cancelled while it
 // waits: begin asks again until the context ends.
 func forWriting(path string) (*connector, error) {
@@ -52,7 +52,7 @@ func forWriting(path string) (*connector, error) {
 	return c, nil
 }
 
-// forReading: readers meet a lock only when somebody opens or closes the file,
+// forReading: readers meet a lock only when another connection opens or closes the file,
 // so they wait for it. No memory mapping, because a file that is cut short under
 // it would kill the process.
 func forReading(path string) (*connector, error) {
@@ -117,7 +117,7 @@ func (c *connector) prepare(conn *sqlite3.SQLiteConn) error {
 	return nil
 }
 
-// isEmpty tells whether the file has no pages yet. Setting auto_vacuum later
+// isEmpty reports whether the file has no pages yet. Setting auto_vacuum later
 // would change nothing and yet write to the file.
 func isEmpty(conn *sqlite3.SQLiteConn) (bool, error) {
 	rows, err := conn.Query("PRAGMA page_count", nil)
@@ -150,7 +150,7 @@ func (c *connector) open() *sql.DB { return sql.OpenDB(c) }
 // for each table and index. What is large lies in rows of many pages.
 const pageSize = 4 << 10
 
-// retryBusy calls f again for as long as somebody else holds a lock.
+// retryBusy calls f again for as long as another connection holds a lock.
 func retryBusy(ctx context.Context, f func() error) error {
 	for {
 		err := f()

@@ -9,7 +9,7 @@ import (
 // deepest bounds a line of parents, which damage could close to a ring.
 const deepest = 1_000_000
 
-// Line gives the ids of the exchange and of those whose history it continues,
+// Line returns the ids of the exchange and of those whose history it continues,
 // oldest first.
 func (r *reader) Line(ctx context.Context, id string) ([]string, error) {
 	const query = `WITH RECURSIVE line(id, depth) AS (

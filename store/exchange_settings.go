@@ -6,7 +6,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// packSettings gives two numbers of 8 bytes and the sketch, NULL for none.
+// packSettings returns two numbers of 8 bytes and the sketch, NULL for none.
 func packSettings(s *transcript.Settings) any {
 	if *s == (transcript.Settings{}) {
 		return nil

@@ -11,13 +11,13 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// IsFull tells whether there was no room on the disk.
+// IsFull reports whether there was no room on the disk.
 func IsFull(err error) bool {
 	var e sqlite3.Error
 	return errors.As(err, &e) && (e.Code == sqlite3.ErrFull || e.SystemErrno == syscall.ENOSPC) || errors.Is(err, syscall.ENOSPC)
 }
 
-// isCorrupt tells whether SQLite found the file to be damaged. That there is no
+// isCorrupt reports whether SQLite found the file to be damaged. That there is no
 // room, which reading wants too for the index of the log, is none.
 func isCorrupt(err error) bool {
 	var e sqlite3.Error
@@ -25,7 +25,7 @@ func isCorrupt(err error) bool {
 }
 
 // damaged says of an error about one exchange that it is damage, unless it only
-// says that nobody had the time to read it.
+// says that reading was interrupted.
 func damaged(err error) error {
 	var e sqlite3.Error
 	switch {

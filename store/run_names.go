@@ -12,7 +12,7 @@ import (
 // namesAtOnce bounds the variables of a statement.
 const namesAtOnce = 1000
 
-// RunNames gives what runs are called. Unlike topics, it reads only the first
+// RunNames returns what runs are called. Unlike topics, it reads only the first
 // exchanges of each.
 func (r *reader) RunNames(ctx context.Context, ids []string) ([]transcript.RunSum, error) {
 	var list []transcript.RunSum

@@ -10,7 +10,7 @@ import (
 )
 
 // readableRuns lists runs one by one, since they cannot be read together. Beside
-// those that can be read it gives an error that says how many cannot; damage where
+// those that can be read it returns an error that says how many cannot; damage where
 // not even that is known.
 func (r *reader) readableRuns(ctx context.Context, f *transcript.RunFilter, damage error) ([]transcript.RunSum, error) {
 	var newest int64

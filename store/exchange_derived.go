@@ -154,7 +154,7 @@ func (t *tx) replaceBrought(exchange string, brought []transcript.CallRow) error
 	return nil
 }
 
-// IntroducedResults lists the results that the request of that exchange brought.
+// IntroducedResults lists the results that the request of that exchange introduced.
 func (r *reader) IntroducedResults(ctx context.Context, exchange string) ([]transcript.CallRow, error) {
 	const query = `SELECT c.call, (SELECT id FROM exchange WHERE n = c.n), c.at, c.key, c.call_id, c.name, r.at, r.found_by, r.latency, r.is_error
 		FROM exchange e CROSS JOIN pair b ON b.n = e.n AND b.kind = 2
@@ -187,7 +187,7 @@ func (r *reader) IntroducedResults(ctx context.Context, exchange string) ([]tran
 	return calls, nil
 }
 
-// Pruned tells whether exchanges were ever removed.
+// Pruned reports whether exchanges were ever removed.
 func (r *reader) Pruned(ctx context.Context) (bool, error) {
 	var removals int64
 	if err := r.st.row(ctx, "SELECT removals FROM state", nil, &removals); err != nil {
@@ -196,7 +196,7 @@ func (r *reader) Pruned(ctx context.Context) (bool, error) {
 	return removals > 0, nil
 }
 
-// Note gives what SetNote kept under that name.
+// Note returns what SetNote kept under that name.
 func (r *reader) Note(ctx context.Context, name string) (string, error) {
 	var text string
 	err := r.st.row(ctx, "SELECT text FROM note WHERE name = ?", []any{name}, &text)

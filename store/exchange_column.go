@@ -122,7 +122,7 @@ var (
 		integer("out_len", func(e *transcript.Exchange) *int { return &e.Link.OutLen }),
 		node("in_node", func(e *transcript.Exchange) *transcript.Node { return &e.Link.InNode }),
 		node("out_node", func(e *transcript.Exchange) *transcript.Node { return &e.Link.OutNode }),
-		node("loose_node", func(e *transcript.Exchange) *transcript.Node { return &e.Link.NodeWithoutIDs }),
+		node("node_without_ids", func(e *transcript.Exchange) *transcript.Node { return &e.Link.NodeWithoutIDs }),
 		{"settings", func(r *exchangeRow) any { return packSettings(&r.Link.Settings) },
 			func(s *scanner) any { return (*settingsColumn)(&s.row.Link.Settings) }},
 		{"change", func(r *exchangeRow) any { return r.json(&r.Link.Change, r.Link.Change == transcript.Change{}) },

@@ -50,7 +50,7 @@ func hash(parts [][]byte) string {
 
 const (
 	recipeBytes = "SELECT sum(length(recipe)) FROM body"
-	storedBytes = `SELECT (SELECT sum(length(recipe)) + 12*count(*) FROM body) + (SELECT 16*(piece + whole) FROM state) +
+	storedBytes = `SELECT (SELECT sum(length(recipe)) + 12*count(*) FROM body) + (SELECT 16*(part + whole) FROM state) +
 		(SELECT coalesce(sum(length(data) + length(lengths)), 0) FROM part_pack) + (SELECT coalesce(sum(length(data) + length(lengths)), 0) FROM whole_pack)`
 )
 
@@ -86,7 +86,7 @@ func TestGrowth_IsLinear(t *testing.T) {
 					t.Errorf("%.1f bytes of recipe a step after %d steps, want at most %.0f", perStep, upTo, limit)
 				}
 				// Two new elements a step, each once with and once without the mark, one tail; one answer.
-				if got, most := number(t, db, "SELECT piece + whole FROM state"), int64(upTo*(3+2*marked)+2); got > most {
+				if got, most := number(t, db, "SELECT part + whole FROM state"), int64(upTo*(3+2*marked)+2); got > most {
 					t.Errorf("%d segments, want at most %d", got, most)
 				}
 				body, err := db.Body(t.Context(), last.Request.Body)
@@ -257,7 +257,7 @@ func TestPutBody_MillionsOfPieces(t *testing.T) {
 	if n, err := io.Copy(got, body); n != 2*total || err != nil || !bytes.Equal(got.Sum(nil), sent.Sum(nil)) {
 		t.Errorf("%d bytes instead of %d, %v", n, 2*total, err)
 	}
-	if n := number(t, db, "SELECT piece + whole FROM state"); n > 50 {
+	if n := number(t, db, "SELECT part + whole FROM state"); n > 50 {
 		t.Errorf("%d segments", n)
 	}
 }
@@ -288,7 +288,7 @@ func TestBody_EqualPiecesAreStoredOnce(t *testing.T) {
 		}
 		put(db, piece)
 		put(db, big, piece)
-		if n := number(t, db, "SELECT piece + whole FROM state"); n != 2 {
+		if n := number(t, db, "SELECT part + whole FROM state"); n != 2 {
 			t.Errorf("round %d: %d segments, want 2", round, n)
 		}
 		if n := number(t, db, "SELECT (SELECT sum(bytes) FROM part_pack) + (SELECT sum(bytes) FROM whole_pack)"); n != int64(len(piece)+len(big)) {

@@ -54,8 +54,8 @@ func TestTexts_PartsOverlap(t *testing.T) {
 	var all texts
 	all.alone(transcript.SearchItem{Text: item}, transcript.Key{}, partBytes)
 	folded := transcript.Fold(item)
-	for from := range folded {
-		part := folded[from:min(len(folded), from+transcript.SearchOverlap)]
+	for from := 0; from < len(folded); from += 29 {
+		part := strings.ToValidUTF8(folded[from:min(len(folded), from+transcript.SearchOverlap)], "")
 		if !slices.ContainsFunc(all.list, func(s transcript.SearchText) bool { return strings.Contains(s.Items[0].Text, part) }) {
 			t.Fatalf("no text has %q", part)
 		}

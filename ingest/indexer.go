@@ -13,58 +13,57 @@ import (
 
 const (
 	indexGroup = 64 // exchanges that are looked up at once
-	indexFew   = 4  // fewer wait for more for a while: texts that are put together make a smaller index
+	indexFew   = 4  // fewer wait indexWait for more: texts that share a row make a smaller index
 	indexWait  = 5 * time.Second
-	indexBytes = 32 << 10 // about how much text one transaction takes in: nobody else can write meanwhile
-	tidySteps  = 2        // are taken after each transaction that indexes
-	indexTurns = 8        // while traffic passes, so many times as long as it worked an Indexer rests
+	indexBytes = 32 << 10 // of text in one transaction, about: others wait to write meanwhile
+	tidySteps  = 2        // at most after each transaction that indexes
+	indexTurns = 8        // while traffic passes, an Indexer rests for so many times as long as it worked
 	restMost   = 2 * time.Second
 	lookAgain  = 2 * time.Second // how often it looks for what other programs stored
 
-	lookAtTraffic = 100 * time.Millisecond // how often, while that is busy
+	lookAtTraffic = 100 * time.Millisecond // how often it checks busy traffic
 	indexRetry    = 10 * time.Second
-	tidyAfter     = 10 * time.Second       // of rest: it takes seconds, and who has just paused may go on
-	lastWithin    = 500 * time.Millisecond // how long it goes on when it is stopped
+	tidyAfter     = 10 * time.Second       // without work: tidying may take seconds, and a short pause is no rest
+	lastWithin    = 500 * time.Millisecond // how long it works on when it is stopped
 )
 
-// Indexer takes stored exchanges into the search index, behind everything else:
-// in small transactions, with rests in between while traffic passes, and not at
-// all while it is busy. How far it is, is in the store, so that it goes on where
-// it stopped.
+// Indexer adds stored exchanges to the search index, with the lowest priority: in small
+// transactions, with rests while traffic passes, and not at all while traffic is busy.
+// The store keeps its progress, so that it continues where it stopped.
 type Indexer struct {
-	// Store gives the store to index, nil while there is none; it is asked before
+	// Store returns the store to index, nil while there is none. It is called before
 	// each transaction.
 	Store func(context.Context) (transcript.Store, error)
-	// Busy tells whether so much traffic passes that nothing is to be indexed, and
-	// Passing whether any does, so that it rests in between. Both may be nil.
+	// Busy reports whether there is too much traffic to index anything. Passing reports
+	// whether there is any, so that the Indexer rests in between. Both may be nil.
 	Busy, Passing func() bool
-	// Lazy leaves the index empty while there are few exchanges: a search reads them
-	// as fast, and the file is half as large.
+	// Lazy leaves the index empty while there are few exchanges: reading them is as
+	// fast, and the file is half as large.
 	Lazy bool
 	Log  *slog.Logger
 
 	reader   textReader
-	tidied   int64        // how many it had indexed when the index was last tidy, and one more
-	worked   time.Time    // when it last had something to index
-	newest   int64        // exchange that was seen last
-	since    time.Time    // when it came
+	tidied   int64        // exchange+1 when the index was last tidy
+	worked   time.Time    // last time that there was something to index
+	newest   int64        // last exchange that was seen
+	since    time.Time    // when newest came
 	exchange atomic.Int64 // indexed by this process
 	failures atomic.Int64
 }
 
 // IndexStats counts what an indexer did.
 type IndexStats struct {
-	Indexed  int64 `json:"indexed"`  // exchanges; of this process alone
-	Failures int64 `json:"failures"` // of transactions, and exchanges that could not be read
+	Indexed  int64 `json:"indexed"`  // exchanges, by this process
+	Failures int64 `json:"failures"` // transactions that failed and exchanges that could not be read
 }
 
-// Stats tells what was done so far.
+// Stats returns what was done so far.
 func (x *Indexer) Stats() IndexStats {
 	return IndexStats{Indexed: x.exchange.Load(), Failures: x.failures.Load()}
 }
 
-// Run indexes until ctx ends and, for a short time, what is left then. It ends at
-// once if the store keeps no index.
+// Run indexes until ctx ends, and then for a short time what is left. It returns at once
+// if the store has no index.
 func (x *Indexer) Run(ctx context.Context) {
 	defer x.finish()
 	for x.calm(ctx) {
@@ -91,8 +90,8 @@ func (x *Indexer) Run(ctx context.Context) {
 	}
 }
 
-// tidy takes a step in tidying the index, when there has been nothing else to do
-// for a while and nobody waits, and says how long to wait then.
+// tidy takes a step in maintaining the index if there has been nothing else to do for a
+// while. It returns how long to wait before the next step.
 func (x *Indexer) tidy(ctx context.Context) time.Duration {
 	if x.tidied == x.exchange.Load()+1 || time.Since(x.worked) < tidyAfter || x.Passing != nil && x.Passing() {
 		return lookAgain
@@ -122,8 +121,8 @@ func (x *Indexer) tidyOnce(ctx context.Context) (more bool, err error) {
 	return more, err
 }
 
-// keepTidy takes some steps in tidying after each that indexes, so that what is to be
-// joined does not pile up. What fails there holds up nothing.
+// keepTidy takes some steps in maintaining the index after each transaction that
+// indexes, so that segments do not pile up. A failure there does not stop indexing.
 func (x *Indexer) keepTidy(ctx context.Context) {
 	for n, more := 0, true; more && n < tidySteps; n++ {
 		var err error
@@ -134,7 +133,7 @@ func (x *Indexer) keepTidy(ctx context.Context) {
 	}
 }
 
-// finish indexes the last exchanges, so that who looks later need not read them.
+// finish indexes the last exchanges, so that later searches need not read them.
 func (x *Indexer) finish() {
 	ctx, cancel := context.WithTimeout(context.Background(), lastWithin)
 	defer cancel()
@@ -146,7 +145,7 @@ func (x *Indexer) finish() {
 	}
 }
 
-// calm waits until traffic is not busy. It says false if ctx ended before.
+// calm waits until traffic is not busy. It returns false if ctx ends first.
 func (x *Indexer) calm(ctx context.Context) bool {
 	for x.Busy != nil && x.Busy() {
 		select {
@@ -158,7 +157,7 @@ func (x *Indexer) calm(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// rest says how long to wait after so much work.
+// rest returns how long to wait after so much work.
 func (x *Indexer) rest(worked time.Duration) time.Duration {
 	if x.Passing == nil || !x.Passing() {
 		return 0
@@ -166,8 +165,8 @@ func (x *Indexer) rest(worked time.Duration) time.Duration {
 	return min(indexTurns*worked, restMost)
 }
 
-// Index indexes all that is stored, and says how many exchanges that were. It
-// does not rest, and leaves the index tidy.
+// Index indexes all that is stored, without rests, and leaves the index tidy. It returns
+// the number of exchanges.
 func Index(ctx context.Context, s transcript.Store) (int64, error) {
 	x := &Indexer{Store: func(context.Context) (transcript.Store, error) { return s, nil }, Log: slog.New(slog.DiscardHandler)}
 	for {
@@ -184,8 +183,8 @@ func Index(ctx context.Context, s transcript.Store) (int64, error) {
 	}
 }
 
-// group indexes the next few exchanges and says how many it took up. The last
-// ones wait for others, unless all are wanted.
+// group indexes the next few exchanges and returns how many. The last ones wait for
+// others unless all is set.
 func (x *Indexer) group(ctx context.Context, all bool) (int, error) {
 	store, err := x.Store(ctx)
 	if err != nil || store == nil {
@@ -209,11 +208,11 @@ func (x *Indexer) group(ctx context.Context, all bool) (int, error) {
 	return len(g.u), x.put(ctx, g.parts())
 }
 
-// gather reads the first of listed exchanges that are to be indexed at once. done
-// is up to where all are.
+// gather reads the first exchanges of a list that fit in one transaction. done is the
+// exchange up to which all are indexed.
 func (x *Indexer) gather(ctx context.Context, store transcript.Store, list []transcript.Unindexed, done int64) (g gathering, err error) {
 	for _, u := range list {
-		again := u.N <= done // takes the place of what it was
+		again := u.N <= done // replaces its former texts
 		if again && len(g.u) > 0 {
 			break
 		}
@@ -230,7 +229,7 @@ func (x *Indexer) gather(ctx context.Context, store transcript.Store, list []tra
 			size += len(items[i].Text)
 		}
 		if size > indexBytes && len(g.u) > 0 {
-			break // one that takes several transactions is alone
+			break // one that needs several transactions is alone
 		}
 		g.u, g.bytes = append(g.u, u), g.bytes+size
 		if err := caught(func() { g.add(items, settings) }); err != nil {
@@ -244,14 +243,14 @@ func (x *Indexer) gather(ctx context.Context, store transcript.Store, list []tra
 	return g, nil
 }
 
-// read reads what is to be indexed of an exchange. A panic there is an error: it
-// must not end whoever records.
+// read reads what is to be indexed of an exchange. A panic becomes an error: it must not
+// end the recorder.
 func (x *Indexer) read(ctx context.Context, store transcript.Store, u transcript.Unindexed) (items []transcript.SearchItem, settings []transcript.Key, err error) {
 	panicked := caught(func() { items, settings, err = x.reader.read(ctx, store, u) })
 	return items, settings, errors.Join(err, panicked)
 }
 
-// caught makes a panic an error.
+// caught calls f and returns its panic as an error.
 func caught(f func()) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -262,7 +261,7 @@ func caught(f func()) (err error) {
 	return nil
 }
 
-// waits tells whether a few exchanges should wait for more.
+// waits reports whether a few exchanges should wait for more.
 func (x *Indexer) waits(list []transcript.Unindexed) bool {
 	if newest := list[len(list)-1].N; newest != x.newest {
 		x.newest, x.since = newest, time.Now()
@@ -270,15 +269,15 @@ func (x *Indexer) waits(list []transcript.Unindexed) bool {
 	return len(list) < indexFew && time.Since(x.since) < indexWait
 }
 
-// gathering is what is indexed at once.
+// gathering is what one transaction indexes, or several of a single exchange.
 type gathering struct {
 	texts
 	u     []transcript.Unindexed
 	bytes int
 }
 
-// parts gives what is gathered; a single exchange in parts that one transaction
-// takes in.
+// parts returns what is gathered. A single exchange is split into one part for each
+// transaction.
 func (g *gathering) parts() []transcript.SearchTexts {
 	g.flush()
 	list, from, bytes := g.list, 0, 0
@@ -292,8 +291,8 @@ func (g *gathering) parts() []transcript.SearchTexts {
 	return append(parts, transcript.SearchTexts{Exchanges: g.u, From: from, Texts: list[from:], Last: true})
 }
 
-// put writes parts, each in a transaction. It stops without an error where
-// somebody else was faster.
+// put writes each part in a transaction. It stops without an error where another
+// process was faster.
 func (x *Indexer) put(ctx context.Context, parts []transcript.SearchTexts) error {
 	for len(parts) > 0 {
 		store, err := x.Store(ctx)

@@ -169,7 +169,7 @@ func checkExcerpt(t *testing.T, db *store.DB, x *textReader, e *transcript.Excha
 		if err != nil {
 			t.Fatal(err)
 		}
-		before.pieces = nil // nothing is known of them
+		before.segments = nil // nothing is known of them
 	}
 	want, wantSame, err := whole.read(t.Context(), db, u)
 	if err != nil {

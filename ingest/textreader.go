@@ -10,33 +10,33 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// textReader reads stored exchanges for the index. It remembers what they sent,
-// so that of the next step of a run little more than what is new is read.
+// textReader reads stored exchanges for the index. It remembers what they sent, so that
+// it reads little more than what is new in the next step of a run.
 type textReader struct {
-	memory dialect.Memory
-	sent   map[string]*sent // by exchange id
-	queue  []string         // oldest first
-	pieces int              // of all that are remembered
-	frame  []byte           // to be written over
+	memory   dialect.Memory
+	sent     map[string]*sent // by exchange id
+	queue    []string         // oldest first
+	segments int              // of all that are remembered
+	frame    []byte           // reused
 }
 
 const (
-	indexMemory = 8 << 20 // how much of what was read is remembered
-	sentMost    = 64      // of how many exchanges it is known what they sent
-	piecesMost  = 1 << 15 // and of how many pieces of theirs
+	indexMemory  = 8 << 20 // bytes of what was read that are remembered
+	sentMost     = 64      // exchanges that are remembered, at most
+	segmentsMost = 1 << 15 // and segments of theirs
 )
 
 // contents is what the index needs of an exchange.
 type contents struct {
-	turn   *transcript.Turn // Input may lack what is known
-	shared int              // how many items of Input that are in the chain are not new
+	turn   *transcript.Turn // Input may lack what was sent before
+	shared int              // items of Input in the chain that are not new
 	where  map[slot]transcript.BodyID
 	same   map[*transcript.Item]transcript.Key // of items that other exchanges may resend
 	sent   *sent
 }
 
-// read gives the items that a stored exchange brought, and by what those are
-// known that others bring alike.
+// read returns the items that a stored exchange introduced, and the keys of those that
+// other exchanges introduce alike.
 func (x *textReader) read(ctx context.Context, r transcript.Reader, u transcript.Unindexed) (items []transcript.SearchItem, same []transcript.Key, err error) {
 	x.memory.Limit = indexMemory
 	e, err := r.ExchangeN(ctx, u.N)
@@ -52,18 +52,18 @@ func (x *textReader) read(ctx context.Context, r transcript.Reader, u transcript
 			return nil, nil, err
 		}
 	}
-	c, brought, err := x.introduced(ctx, r, e, before, u.Whole)
+	c, introduced, err := x.introduced(ctx, r, e, before, u.Whole)
 	if err != nil {
 		return nil, nil, err
 	}
 	x.remember(e.ID, c.sent)
-	for i := range brought {
-		b := &brought[i]
+	for i := range introduced {
+		b := &introduced[i]
 		text := searchText(b.Item)
 		if text == "" {
 			continue
 		}
-		items = append(items, transcript.SearchItem{Exchange: e.N, Body: b.Body, At: b.Item.At, Segment: c.piece(b),
+		items = append(items, transcript.SearchItem{Exchange: e.N, Body: b.Body, At: b.Item.At, Segment: c.segment(b),
 			Kind: b.Item.Kind, Tool: b.Tool, IsError: b.Item.IsError, Text: text})
 		key := c.same[b.Item]
 		if b.Item.IsSetting() {
@@ -74,17 +74,16 @@ func (x *textReader) read(ctx context.Context, r transcript.Reader, u transcript
 	return items, same, nil
 }
 
-// introduced reads what is new in an exchange, or all of it if that does not tell
-// everything.
+// introduced reads what is new in an exchange, or all of it if that is not enough.
 func (x *textReader) introduced(ctx context.Context, r transcript.Reader, e *transcript.Exchange, before *sent, whole bool) (*contents, []transcript.IntroducedItem, error) {
 	c, err := x.excerpt(ctx, r, e, before)
 	if err != nil {
 		return nil, nil, err
 	}
 	if c != nil {
-		brought := transcript.IntroducedBy(e, c.turn, c.shared, before.known)
-		if err := transcript.NameTools(ctx, r, e, brought); err != nil || allNamed(brought) {
-			return c, brought, err
+		introduced := transcript.IntroducedBy(e, c.turn, c.shared, before.known)
+		if err := transcript.NameTools(ctx, r, e, introduced); err != nil || allNamed(introduced) {
+			return c, introduced, err
 		}
 	}
 	if c, err = x.all(ctx, r, e); err != nil {
@@ -96,23 +95,23 @@ func (x *textReader) introduced(ctx context.Context, r transcript.Reader, e *tra
 	if whole || c.shared == 0 {
 		c.markHistory()
 	}
-	brought := transcript.IntroducedBy(e, c.turn, c.shared, before.known)
-	return c, brought, transcript.NameTools(ctx, r, e, brought)
+	introduced := transcript.IntroducedBy(e, c.turn, c.shared, before.known)
+	return c, introduced, transcript.NameTools(ctx, r, e, introduced)
 }
 
-// allNamed tells whether it is known of which tool each result is.
-func allNamed(brought []transcript.IntroducedItem) bool {
-	for i := range brought {
-		if it := brought[i].Item; it.Kind == transcript.ToolResult && it.CallID != "" && brought[i].Tool == "" {
+// allNamed reports whether the tool of each result is known.
+func allNamed(introduced []transcript.IntroducedItem) bool {
+	for i := range introduced {
+		if it := introduced[i].Item; it.Kind == transcript.ToolResult && it.CallID != "" && introduced[i].Tool == "" {
 			return false
 		}
 	}
 	return true
 }
 
-// piece gives the piece of the request that holds the element with an item, 0 if
+// segment returns the segment of the request that holds the element with an item, 0 if
 // that is not known.
-func (c *contents) piece(b *transcript.IntroducedItem) transcript.BodyID {
+func (c *contents) segment(b *transcript.IntroducedItem) transcript.BodyID {
 	member, index, ok := dialect.ElementAt(b.Item.At)
 	if b.Body != "request" || !ok {
 		return 0
@@ -120,9 +119,8 @@ func (c *contents) piece(b *transcript.IntroducedItem) transcript.BodyID {
 	return c.where[slot{member, index}]
 }
 
-// markHistory says by what a history is known that continues nothing which is
-// recorded: such as examples before a question, which many requests begin with.
-// The last item is the question.
+// markHistory makes the items of a history that continues nothing recorded shared texts,
+// but for the last. Many requests begin with the same examples before a question.
 func (c *contents) markHistory() {
 	var history []*transcript.Item
 	for i := range c.turn.Input {
@@ -139,8 +137,7 @@ func (c *contents) markHistory() {
 	}
 }
 
-// before gives what the exchange that another one continues sent; nothing if it
-// is gone.
+// before returns what the parent of an exchange sent; nothing if it is gone.
 func (x *textReader) before(ctx context.Context, r transcript.Reader, id string) (*sent, error) {
 	if s := x.sent[id]; s != nil {
 		return s, nil
@@ -165,21 +162,21 @@ func (x *textReader) remember(id string, s *sent) {
 		x.sent = map[string]*sent{}
 	}
 	if old := x.sent[id]; old != nil {
-		x.pieces -= len(old.pieces)
+		x.segments -= len(old.segments)
 	} else {
 		x.queue = append(x.queue, id)
 	}
 	x.sent[id] = s
-	x.pieces += len(s.pieces)
-	for len(x.queue) > 1 && (len(x.queue) > sentMost || x.pieces > piecesMost) {
-		x.pieces -= len(x.sent[x.queue[0]].pieces)
+	x.segments += len(s.segments)
+	for len(x.queue) > 1 && (len(x.queue) > sentMost || x.segments > segmentsMost) {
+		x.segments -= len(x.sent[x.queue[0]].segments)
 		delete(x.sent, x.queue[0])
 		x.queue = x.queue[1:]
 	}
 }
 
-// all reads and decodes a stored exchange. What cannot be read counts as empty:
-// the rest is indexed all the same.
+// all reads and decodes a stored exchange. What cannot be read counts as empty, so that
+// the rest is indexed.
 func (x *textReader) all(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*contents, error) {
 	w, err := wireOf(ctx, r, e)
 	if err == nil {
@@ -193,14 +190,14 @@ func (x *textReader) all(ctx context.Context, r transcript.Reader, e *transcript
 	if e.Request.ContentEncoding != "" || len(w.Request) == 0 {
 		return c, nil
 	}
-	pieces, err := r.Segments(ctx, e.Request.Body)
-	if err == nil && len(pieces) == len(reading.Cuts) {
-		c.lay(pieces, reading.Cuts, dialect.Elements(e.Dialect, w.Request))
+	segments, err := r.Segments(ctx, e.Request.Body)
+	if err == nil && len(segments) == len(reading.Cuts) {
+		c.lay(segments, reading.Cuts, dialect.Elements(e.Dialect, w.Request))
 	}
 	return c, err
 }
 
-// wireOf gives a stored exchange with its answer, but not yet what was asked.
+// wireOf returns a stored exchange with its answer but without its request.
 func wireOf(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*dialect.Wire, error) {
 	response, err := history.Available(history.Body(ctx, r, &e.Response))
 	if err != nil && ctx.Err() == nil {
@@ -209,7 +206,7 @@ func wireOf(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*
 	return history.Bodies{Response: response}.Wire(e), err
 }
 
-// safely reads with a decoder that may be at fault.
+// safely reads with a decoder that may panic.
 func safely(d transcript.Dialect, w *dialect.Wire, m *dialect.Memory) (reading *dialect.Reading) {
 	defer func() {
 		if recover() != nil {

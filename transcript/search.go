@@ -7,83 +7,81 @@ import (
 	"time"
 )
 
-// ErrNoIndex says that the search index cannot answer: the store keeps none, or
-// the text is too short for it.
+// ErrNoIndex means that the search index cannot answer: the store has none, or the text
+// is too short for it.
 var ErrNoIndex = errors.New("not in the search index")
 
-// Failure is the kind of what an exchange failed with: no item, but found like
-// one.
+// Failure is the kind of an exchange's error, which a search finds like an item.
 const Failure Kind = "error"
 
-// A SearchItem says where an item is that a search may find.
+// A SearchItem is the place of an item that a search may find.
 type SearchItem struct {
-	Exchange int64 // number of the exchange that brought it first
+	Exchange int64 // number of the exchange that introduced it
 	Body     string
 	At       string
-	// Piece is the piece of the body (Reader.Pieces) that holds the element with
-	// the item; 0 if it is to be looked for in the whole body.
+	// Segment is the segment of the body that holds the element with the item; 0 if it
+	// has to be looked for in the whole body.
 	Segment BodyID
 	Kind    Kind
 	Tool    string // name of the tool that is called, defined or answers
 	IsError bool
-	// Text is what the item says, or a part of that. The index keeps no texts:
-	// it is "" when the item is found.
+	// Text is the text of the item, or a part of it. It is "" in what a search returns,
+	// since the index keeps no texts.
 	Text string
-	// Again is how many more exchanges brought the same, of a text that is kept
-	// once (SearchText.Same).
+	// Again is how many more exchanges introduced the same shared text
+	// (SearchText.Same).
 	Again int
 }
 
-// SearchOverlap is by how many bytes the parts of a long folded item overlap: of a
-// longer query the index looks for no more than the beginning.
+// SearchOverlap is by how many bytes the parts of a long folded item overlap. Of a
+// longer query the index looks for no more than so many bytes.
 const SearchOverlap = 96
 
-// SearchText is what the index tells apart: a few items that stand together, of
-// neighbouring exchanges in their order, or a part of a long item. Fewer and longer
-// texts make a smaller index, and more to read in vain.
+// SearchText is a unit of the index: a few neighbouring items in the order of their
+// exchanges, or a part of a long item. Longer texts make the index smaller and less
+// exact.
 type SearchText struct {
 	Items []SearchItem
-	// Same is set for an item that many exchanges bring alike, such as a system
-	// prompt: a text with the same key is kept once, and found once.
+	// Same is set for a shared text: an item that many exchanges introduce alike, such
+	// as a system prompt. Texts with the same key are kept and found once.
 	Same Key
-	// Words is set for a text that holds the words of a long item alone, each
-	// once, parted by spaces, so that a search for several of them finds it though
-	// they are in different parts.
+	// Words is set for a text that only has the words of a long item, each once, with
+	// spaces between. A search for several words finds the item by it though they are in
+	// different parts.
 	Words bool
 }
 
-// MostExchanges is of how many exchanges a text may be at most: of the first
-// number and those that follow it.
+// MostExchanges is how far the numbers of a text's exchanges may reach.
 const MostExchanges = 128
 
-// Unindexed is an exchange that the search index does not hold yet.
+// Unindexed is an exchange that is not in the search index yet.
 type Unindexed struct {
 	N     int64
-	Whole bool // the exchange that it continues was removed: what it resends counts as its own
+	Whole bool // its parent was removed: index all that it resends, too
 }
 
-// SearchState says how far the search index is.
+// SearchState is the progress of the search index.
 type SearchState struct {
-	Index bool  // the store keeps one
-	Done  int64 // every exchange up to this number is in it, but for those that Unindexed tells
+	Index bool  // the store can have one
+	Done  int64 // exchanges up to this number are in it, except those that Unindexed lists
 	Lag   int64 // about how many exchanges are not in it
-	Bytes int64 // while it is empty: how long the bodies of these are, of at most 1000
+	Bytes int64 // while it is empty: the size of their bodies, of at most 1000
 }
 
-// fewBytes are read in a tenth of a second when most of them are resent.
+// fewBytes take a tenth of a second to read if most of them are resent.
 const fewBytes = 64 << 20
 
-// Few reports whether so little is stored that a search reads all of it as fast as
-// the index. To leave the index empty then halves the size of the file.
+// Few reports whether so little is stored that reading all of it is as fast as the
+// index. Leaving the index empty halves such a file.
 func (s *SearchState) Few() bool { return s.Done == 0 && s.Lag < 500 && s.Bytes < fewBytes }
 
 // SearchQuery narrows a search. The zero SearchQuery takes everything.
 type SearchQuery struct {
-	Text   string // every character stands for itself; letters in either case
-	Words  bool   // rather all words of Text, whole, anywhere in the item
+	Text   string // literal, in either case
+	Words  bool   // instead all words of Text, whole, anywhere in the item
 	Model  string // part of the asked or answered model's name
 	Tool   string // part of the tool's name
-	Run    string // id of the run; of a query that somebody typed, a reference to it
+	Run    string // id of the run; in a query that was typed, a reference to it
 	Status [2]int // lowest and highest; zero for any
 	Outcome
 	After, Before time.Time // of the exchange; zero for any
@@ -92,42 +90,42 @@ type SearchQuery struct {
 
 // SearchReader is the reading side of the search index.
 type SearchReader interface {
-	// Search returns all items in the index that may match, newest first, and a
-	// few that do not: read the text of an item before showing it. ErrNoIndex if
-	// the index cannot answer. The sequence ends after the first error.
+	// Search returns all items in the index that may match, newest first. Some do not
+	// match: read the text before showing an item. ErrNoIndex if the index cannot
+	// answer. The sequence ends after the first error.
 	Search(ctx context.Context, q SearchQuery) iter.Seq2[SearchItem, error]
 	// SearchState reports how far the index is.
 	SearchState(ctx context.Context) (SearchState, error)
-	// Unindexed lists at most limit exchanges that are not in the index, in the
-	// order in which to index them.
+	// Unindexed lists at most limit exchanges that are not in the index, in the order
+	// in which to index them.
 	Unindexed(ctx context.Context, limit int) ([]Unindexed, error)
 }
 
-// SearchTexts is what is indexed of some exchanges, or a part of one.
+// SearchTexts is what one transaction indexes: some exchanges, or a part of one.
 type SearchTexts struct {
 	Exchanges []Unindexed // in the order in which Unindexed lists them
-	From      int         // of a part: how many texts of the exchange came before
+	From      int         // of a part: how many texts of the exchange precede it
 	Texts     []SearchText
 	Last      bool // no more follow: the exchanges are indexed
 }
 
 // SearchWriter is the writing side of the search index.
 type SearchWriter interface {
-	// PutTexts indexes exchanges, or a part of one; with From 0 it begins anew.
-	// It says false, and does nothing, if one of them is indexed already or the
-	// part before is not the last that was put. ErrNoIndex if there is none.
+	// PutTexts indexes exchanges, or a part of one; with From 0 it starts over. It does
+	// nothing and returns false if one of them is indexed already or was removed, or if
+	// the part does not follow the last one. ErrNoIndex if there is no index.
 	PutTexts(t SearchTexts) (bool, error)
-	// DropTexts removes what the index holds of an exchange that is about to be
-	// removed, and lets another one that resends its history bring that history.
+	// DropTexts removes an exchange that is about to be removed from the index, and has
+	// another one that resends its history indexed with that history.
 	DropTexts(exchange string) error
-	// TidyTexts takes a step in removing what is of no use any more and in merging
-	// what the index was put together from, and reports whether more is to be done.
+	// TidyTexts takes a step in maintaining the index and reports whether more is to be
+	// done.
 	TidyTexts() (more bool, err error)
 	// DropAllTexts empties the index: every exchange is to be indexed again.
 	DropAllTexts() error
 }
 
-// Bytes is how long the texts are.
+// Bytes returns the length of the texts.
 func (t *SearchTexts) Bytes() int {
 	n := 0
 	for i := range t.Texts {
@@ -136,7 +134,7 @@ func (t *SearchTexts) Bytes() int {
 	return n
 }
 
-// Bytes is how long the text is.
+// Bytes returns the length of the text.
 func (t *SearchText) Bytes() int {
 	n := 0
 	for i := range t.Items {

@@ -13,12 +13,11 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Hit is a place where a search found its text: an item, at the exchange that
-// brought it first.
+// Hit is an item that a search found, at the exchange that introduced it.
 type Hit struct {
 	Exchange  string             `json:"exchange"`
 	N         int64              `json:"n"`
-	StartedAt *time.Time         `json:"started_at"` // nil: nobody knows
+	StartedAt *time.Time         `json:"started_at"` // nil: not known
 	Outcome   transcript.Outcome `json:"outcome"`
 	Model     string             `json:"model"`
 	Run       string             `json:"run"`
@@ -35,14 +34,14 @@ type Hit struct {
 	Offset    int                `json:"offset"` // bytes in that field before the match
 	Count     int                `json:"count"`  // how often it is in that field
 	Snippet   Snippet            `json:"snippet"`
-	Again     int                `json:"again"`  // how many more exchanges brought the same setting
+	Again     int                `json:"again"`  // how many more exchanges introduced the same setting
 	Replay    bool               `json:"replay"` // the exchange is of a replay
-	// Replays is how many replays of the run said the same, those that came before the
-	// search had enough. The hit is the original if that was found, too.
+	// Replays is how many replays of the run say the same, among what was searched. The
+	// hit is the original if the search found that as well.
 	Replays int `json:"replays"`
 }
 
-// Ref is the short reference of the hit's exchange.
+// Ref returns the short reference of the hit's exchange.
 func (h *Hit) Ref() string { return Ref(h.N) }
 
 // Snippet is the text around a match. Before and After are cut.
@@ -57,11 +56,11 @@ type Search struct {
 	transcript.SearchQuery
 	Limit int  // 0 for all
 	Best  bool // best first instead of newest first
-	Each  bool // what replays say again has hits of its own
+	Each  bool // show repetitions in replays as hits of their own
 }
 
-// BestOf is how many of the newest hits are compared for the best, if not more
-// are asked for. Each is read, and rare ones lie far apart.
+// BestOf is how many of the newest hits are compared for the best, unless more are
+// wanted. Each has to be read.
 const BestOf = 250
 
 // Found is what a search found.
@@ -70,16 +69,16 @@ type Found struct {
 	More bool // there are more than Limit
 	// Compared is how many hits were compared for the best.
 	Compared int
-	// Unindexed is how many exchanges the index did not hold yet, if it holds any;
-	// they were read.
+	// Unindexed is how many exchanges were read because they are not in the index yet.
+	// 0 if the index is empty because there are few.
 	Unindexed int64
-	// Scan says why all exchanges had to be read: "no index" or "short"; "" if
-	// the index answered.
+	// Scan is the reason for reading all exchanges: "no index" or "short"; "" if the
+	// index answered.
 	Scan string
 }
 
-// Find searches. It gives an item once, however often it is sent again, and what
-// replays say again once for their run.
+// Find searches. It returns an item once, however often it is sent again, and
+// repetitions in replays once for their run.
 func Find(ctx context.Context, r transcript.Reader, s Search) (*Found, error) {
 	if s.Run != "" {
 		run, err := ResolveRun(ctx, r, s.Run)
@@ -89,7 +88,7 @@ func Find(ctx context.Context, r transcript.Reader, s Search) (*Found, error) {
 		s.Run = run.ID
 	}
 	f := &finder{ctx: ctx, reader: r, search: s, match: transcript.NewMatcher(s.SearchQuery), shown: map[place]bool{}, settings: map[transcript.Key]bool{},
-		folds: folds{map[saying]int{}, map[saying]int64{}}}
+		folds: folds{map[content]int{}, map[content]int64{}}}
 	f.most = math.MaxInt
 	if s.Limit > 0 {
 		f.most = s.Limit + 1 // to know whether there are more
@@ -103,7 +102,7 @@ func Find(ctx context.Context, r transcript.Reader, s Search) (*Found, error) {
 		return nil, err
 	}
 	found.Hits = f.hits
-	// Texts that were indexed together, or once more, may be a little out of order.
+	// Texts that were indexed together may be a little out of order.
 	slices.SortStableFunc(found.Hits, func(a, b Hit) int { return cmp.Compare(b.N, a.N) })
 	if s.Best {
 		found.Compared = len(found.Hits)
@@ -118,7 +117,7 @@ func Find(ctx context.Context, r transcript.Reader, s Search) (*Found, error) {
 	return found, nameRuns(ctx, r, found.Hits)
 }
 
-// nameRuns says of hits which runs they are in.
+// nameRuns sets the runs of hits.
 func nameRuns(ctx context.Context, r transcript.Reader, hits []Hit) error {
 	seen := map[string]*transcript.RunSum{}
 	var ids []string
@@ -193,7 +192,7 @@ func (f *finder) run(found *Found) error {
 	for ; g != nil && err == nil; g, err = index.next() {
 		before := len(f.hits)
 		for i := range g.found {
-			if err := f.take(&g.found[i]); err != nil {
+			if err := f.show(&g.found[i]); err != nil {
 				return err
 			}
 		}
@@ -202,16 +201,16 @@ func (f *finder) run(found *Found) error {
 	return err
 }
 
-// candidate is an item that matches. It may be one that is shown already.
+// candidate is an item that matches. It may have been shown already.
 type candidate struct {
-	hit    Hit
-	score  float64        // where the best are looked for
-	steady transcript.Key // what it says, of a setting
-	saying saying         // what it says, of anything else
+	hit     Hit
+	score   float64        // if the best are wanted
+	setting transcript.Key // the content of a setting
+	content content        // of anything else
 }
 
-// held holds an item against the query.
-func (f *finder) held(e *transcript.Exchange, b transcript.IntroducedItem, again int) (candidate, bool) {
+// candidate compares an item with the query.
+func (f *finder) candidate(e *transcript.Exchange, b transcript.IntroducedItem, again int) (candidate, bool) {
 	it := b.Item
 	q := &f.search.SearchQuery
 	if q.Errors && !it.IsError || q.Tool != "" && !strings.Contains(strings.ToLower(b.Tool), strings.ToLower(q.Tool)) {
@@ -228,9 +227,9 @@ func (f *finder) held(e *transcript.Exchange, b transcript.IntroducedItem, again
 		c.hit.Model = e.Model
 	}
 	if it.IsSetting() {
-		c.steady = transcript.ContentKey(it)
+		c.setting = transcript.ContentKey(it)
 	} else {
-		c.saying = sayingOf(e, it, b.Tool)
+		c.content = contentOf(e, it, b.Tool)
 	}
 	if f.search.Best {
 		c.score = score(match, it)
@@ -238,15 +237,15 @@ func (f *finder) held(e *transcript.Exchange, b transcript.IntroducedItem, again
 	return c, true
 }
 
-// take shows an item that matches, unless it, the same setting or what a replay said
-// again is shown already.
-func (f *finder) take(c *candidate) error {
+// show adds a hit, unless the item, the same setting or a repetition in a replay is shown
+// already.
+func (f *finder) show(c *candidate) error {
 	p := c.hit.place()
-	if f.shown[p] || c.steady != (transcript.Key{}) && f.settings[c.steady] {
+	if f.shown[p] || c.setting != (transcript.Key{}) && f.settings[c.setting] {
 		return nil
 	}
-	if c.steady != (transcript.Key{}) {
-		f.settings[c.steady] = true
+	if c.setting != (transcript.Key{}) {
+		f.settings[c.setting] = true
 	}
 	f.shown[p] = true
 	if f.search.Best {
@@ -265,8 +264,8 @@ func (f *finder) take(c *candidate) error {
 	return nil
 }
 
-// score says how good a match is: as a whole word, often, in a short text, and
-// in what was said or done rather than in settings.
+// score rates a match: whole words, many matches, short texts, and what was said or done
+// rather than settings.
 func score(m transcript.Hit, it *transcript.Item) float64 {
 	s := math.Log2(1+float64(m.Count)) - math.Log2(1+float64(len(m.Field.Text))/1000)/2
 	if m.WholeWord {

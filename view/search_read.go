@@ -15,68 +15,68 @@ import (
 )
 
 const (
-	// firstItems is of how many items the first group is, if they are of several
-	// exchanges that stand together; each is twice as large as the one before, up
-	// to mostItems: most searches have enough soon.
+	// firstItems is the size of the first group, if its items are of several
+	// neighbouring exchanges. Most searches have enough soon, so the next groups grow
+	// up to mostItems.
 	firstItems, mostItems = 4, 16
-	// firstExchanges is how many exchanges are looked up together at first, up to
+	// firstExchanges is how many exchanges are looked up together at first, later up to
 	// mostExchanges.
 	firstExchanges, mostExchanges = 6, 24
-	// groupSpan is how far apart the exchanges of a group may be: what is
-	// further away was most likely not stored beside it.
+	// groupSpan is how far apart the exchanges of a group may be. What is further away
+	// is hardly in the same pack.
 	groupSpan = 32
-	// mostHands is how many groups are read at once.
-	mostHands = 4
+	// mostReaders is how many groups are read at once.
+	mostReaders = 4
 )
 
-// indexReading reads what the index tells of: most of a search is to unpack and
-// to decode texts, which several hands do at once.
+// indexReading reads the items that the index finds. Unpacking and decoding is most of a
+// search, so several goroutines do it.
 type indexReading struct {
-	finder *finder
-	ctx    context.Context
-	cancel context.CancelFunc
-	hands  sync.WaitGroup
-	work   chan *group
-	queue  chan *group // in the order of the index
-	// allowed is how many items may be asked for: those that are wanted, and as
-	// many more as turned out not to be. Its growth is told by more.
+	finder  *finder
+	ctx     context.Context
+	cancel  context.CancelFunc
+	readers sync.WaitGroup
+	work    chan *group
+	queue   chan *group // in the order of the index
+	// allowed is how many items may be read: as many as are wanted, and one more for
+	// each that did not become a hit. more signals that it has grown.
 	allowed atomic.Int64
 	more    chan struct{}
 }
 
-// group is a few neighbouring items, and what was found in them.
+// group is a few neighbouring items and what was found in them.
 type group struct {
 	items     []transcript.SearchItem
-	exchanges []*transcript.Exchange // outlines, in no order
+	exchanges []*transcript.Exchange // summaries, in no order
 	found     []candidate
 	err       error
 	done      chan struct{}
 }
 
-// readIndex begins to read. The caller stops it.
+// readIndex starts to read. The caller stops it.
 func (f *finder) readIndex() *indexReading {
-	hands := min(runtime.GOMAXPROCS(0), mostHands)
-	r := &indexReading{finder: f, work: make(chan *group), queue: make(chan *group, 2*hands), more: make(chan struct{}, 1)}
+	readers := min(runtime.GOMAXPROCS(0), mostReaders)
+	r := &indexReading{finder: f, work: make(chan *group), queue: make(chan *group, 2*readers), more: make(chan struct{}, 1)}
 	r.allowed.Store(int64(f.most))
 	r.ctx, r.cancel = context.WithCancel(f.ctx)
-	for range hands {
-		r.hands.Go(func() {
+	for range readers {
+		r.readers.Go(func() {
 			for g := range r.work {
 				g.err = errors.Join(g.err, r.read(g))
 				close(g.done)
 			}
 		})
 	}
-	r.hands.Go(r.ask)
+	r.readers.Go(r.ask)
 	return r
 }
 
 func (r *indexReading) stop() {
 	r.cancel()
-	r.hands.Wait()
+	r.readers.Wait()
 }
 
-// next gives the next group when it is read, nil after the last.
+// next returns the next group once it is read, nil after the last.
 func (r *indexReading) next() (*group, error) {
 	g := <-r.queue
 	if g == nil {
@@ -86,7 +86,7 @@ func (r *indexReading) next() (*group, error) {
 	return g, g.err
 }
 
-// ask asks the index and makes groups of what it tells.
+// ask asks the index and makes groups of what it finds.
 func (r *indexReading) ask() {
 	defer close(r.queue)
 	defer close(r.work)
@@ -125,8 +125,7 @@ func (r *indexReading) ask() {
 	r.pass(batch)
 }
 
-// wait waits until so many items may be asked for. It says false if nobody wants
-// them any more.
+// wait waits until so many items may be read. It returns false if the search has ended.
 func (r *indexReading) wait(asked int64) bool {
 	for asked > r.allowed.Load() {
 		select {
@@ -138,7 +137,7 @@ func (r *indexReading) wait(asked int64) bool {
 	return true
 }
 
-// allow lets so many more items be asked for, since as many were not wanted.
+// allow allows so many more items, since as many did not become hits.
 func (r *indexReading) allow(items int) {
 	if r.finder.most == math.MaxInt || items == 0 {
 		return
@@ -150,14 +149,14 @@ func (r *indexReading) allow(items int) {
 	}
 }
 
-// isFull tells whether the next item begins another group. Those of an exchange
-// stay together.
+// isFull reports whether the next item begins another group. Items of one exchange stay
+// together.
 func (g *group) isFull(next *transcript.SearchItem, most int) bool {
 	return g.items[len(g.items)-1].Exchange != next.Exchange && (len(g.items) >= most || g.items[0].Exchange-next.Exchange > groupSpan)
 }
 
-// pass looks up the exchanges of groups and hands them on. It says false if
-// nobody wants them any more.
+// pass looks up the exchanges of groups and passes them on. It returns false if the
+// search has ended.
 func (r *indexReading) pass(batch []*group) bool {
 	var numbers []int64
 	for _, g := range batch {
@@ -185,7 +184,7 @@ func (r *indexReading) pass(batch []*group) bool {
 	return true
 }
 
-// read looks at the items of a group.
+// read reads the items of a group.
 func (r *indexReading) read(g *group) error {
 	l := lookup{finder: r.finder, ctx: r.ctx}
 	for i := range g.items {
@@ -214,26 +213,26 @@ func samePlace(a, b *transcript.SearchItem) bool {
 	return a.Exchange == b.Exchange && a.Body == b.Body && a.At == b.At
 }
 
-// lookup reads the items of an exchange that the index tells of. Neighbours are
-// often in one answer, one element.
+// lookup reads the items of one exchange. Neighbours are often in one answer or one
+// element.
 type lookup struct {
 	*finder
 	ctx      context.Context
-	exchange *transcript.Exchange // an outline
+	exchange *transcript.Exchange // a summary
 	answer   *transcript.Turn     // its response
 	whole    *transcript.Turn     // all of it
-	piece    transcript.BodyID    // the last one
+	segment  transcript.BodyID    // the last one
 	element  []transcript.Item    // in it
 }
 
-// item gives an item of the index if it matches. What cannot be read is left
-// out: inspect verify tells of it.
+// item returns an item of the index if it matches. What cannot be read is left out;
+// inspect verify reports it.
 func (l *lookup) item(s *transcript.SearchItem) (candidate, bool) {
 	it := l.find(s)
 	if it == nil {
 		return candidate{}, false
 	}
-	return l.held(l.exchange, transcript.IntroducedItem{Item: it, Body: s.Body, Tool: s.Tool}, s.Again)
+	return l.candidate(l.exchange, transcript.IntroducedItem{Item: it, Body: s.Body, Tool: s.Tool}, s.Again)
 }
 
 func (l *lookup) find(s *transcript.SearchItem) *transcript.Item {
@@ -248,7 +247,7 @@ func (l *lookup) find(s *transcript.SearchItem) *transcript.Item {
 	case s.Body == "response":
 		it = at(l.output(), s.At)
 	case s.Segment != 0:
-		it = at(l.inPiece(s), s.At)
+		it = at(l.inSegment(s), s.At)
 	}
 	if it != nil {
 		return it
@@ -262,7 +261,7 @@ func (l *lookup) find(s *transcript.SearchItem) *transcript.Item {
 	return at(l.whole.Input, s.At)
 }
 
-// all reads the whole exchange; empty if that cannot be.
+// all reads the whole exchange; the turn is empty if that fails.
 func (l *lookup) all() *transcript.Turn {
 	e, err := l.reader.ExchangeN(l.ctx, l.exchange.N)
 	if err != nil {
@@ -283,7 +282,7 @@ func at(items []transcript.Item, pointer string) *transcript.Item {
 	return &items[i]
 }
 
-// output reads the answer alone.
+// output reads the answer only.
 func (l *lookup) output() []transcript.Item {
 	if l.answer == nil {
 		e := l.exchange
@@ -293,14 +292,14 @@ func (l *lookup) output() []transcript.Item {
 	return l.answer.Output
 }
 
-func (l *lookup) inPiece(s *transcript.SearchItem) []transcript.Item {
-	if l.piece == s.Segment {
+func (l *lookup) inSegment(s *transcript.SearchItem) []transcript.Item {
+	if l.segment == s.Segment {
 		return l.element
 	}
-	piece, err := history.Segment(l.ctx, history.Excerpts{BodyReader: l.reader}, s.Segment)
+	segment, err := history.Segment(l.ctx, history.Excerpts{BodyReader: l.reader}, s.Segment)
 	if err != nil {
 		return nil
 	}
-	l.piece, l.element = s.Segment, dialect.DecodeElement(l.exchange.Dialect, s.At, piece)
+	l.segment, l.element = s.Segment, dialect.DecodeElement(l.exchange.Dialect, s.At, segment)
 	return l.element
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// scan looks through exchanges themselves, newest first.
+// scan searches by reading exchanges, newest first.
 type scan struct {
 	*finder
 	memory dialect.Memory
@@ -23,8 +23,8 @@ type scanned struct {
 	turn *transcript.Turn
 }
 
-// scanTurns is how many turns a scan remembers: an exchange is read once for
-// itself and once for the one that continues it.
+// scanTurns is how many turns a scan remembers: an exchange is needed for itself and for
+// those that continue it.
 const scanTurns = 8
 
 func (f *finder) scanAll() error {
@@ -32,7 +32,7 @@ func (f *finder) scanAll() error {
 	return sc.all(0)
 }
 
-// scanUnindexed scans what the index does not hold.
+// scanUnindexed scans what is not in the index.
 func (f *finder) scanUnindexed(state transcript.SearchState) error {
 	if state.Lag == 0 {
 		return nil
@@ -93,25 +93,25 @@ func (s *scan) exchange(e *transcript.Exchange, whole bool) error {
 		shared = 0
 	} else if parent, err := s.reader.Exchange(s.ctx, e.Link.Parent); err != nil {
 		shared = 0
-	} else if held, err := s.turn(parent); err == nil {
-		before = transcript.KnownOf(held)
+	} else if turn, err := s.turn(parent); err == nil {
+		before = transcript.KnownOf(turn)
 	}
-	brought := transcript.IntroducedBy(e, turn, shared, before)
-	if err := transcript.NameTools(s.ctx, s.reader, e, brought); err != nil {
+	introduced := transcript.IntroducedBy(e, turn, shared, before)
+	if err := transcript.NameTools(s.ctx, s.reader, e, introduced); err != nil {
 		return err
 	}
-	outlined := false
-	for _, b := range slices.Backward(brought) {
-		if c, ok := s.held(e, b, 0); ok {
-			if !outlined {
+	summarised := false
+	for _, b := range slices.Backward(introduced) {
+		if c, ok := s.candidate(e, b, 0); ok {
+			if !summarised {
 				list, err := s.reader.Summaries(s.ctx, []int64{e.N})
 				if err != nil {
 					return err
 				}
-				e.Link.Replay, outlined = len(list) > 0 && list[0].Link.Replay, true
+				e.Link.Replay, summarised = len(list) > 0 && list[0].Link.Replay, true
 			}
 			c.hit.Replay = e.Link.Replay
-			if err := s.take(&c); err != nil {
+			if err := s.show(&c); err != nil {
 				return err
 			}
 		}
@@ -119,7 +119,7 @@ func (s *scan) exchange(e *transcript.Exchange, whole bool) error {
 	return s.ctx.Err()
 }
 
-// passes holds an exchange against the filters.
+// passes reports whether an exchange passes the filters.
 func passes(e *transcript.Exchange, q *transcript.SearchQuery) bool {
 	model := strings.ToLower(q.Model)
 	return (strings.Contains(strings.ToLower(e.Model), model) || strings.Contains(strings.ToLower(e.ResponseModel), model)) &&

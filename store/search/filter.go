@@ -11,15 +11,14 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// sieve tells from what a row of search_text says of an item whether that may be
-// looked for.
+// sieve passes the items of a row that may match, by what the row says of them.
 type sieve struct {
 	errors bool           // it must be an error
 	tools  map[int64]bool // it must be about one of these; nil for any
-	words  bool           // it may be a long one known by its words
+	words  bool           // rows with only the words of a long item count
 }
 
-// pick gives the items of a row that may match. It makes nothing of the others.
+// pick adds the items of a row that may match. It decodes nothing of the others.
 func (s *searching) pick(t *textRow, packed []byte) error {
 	r := itemReader{v: varint.Reader{B: packed}, exchange: t.first}
 	for r.next() {
@@ -40,7 +39,7 @@ func (s *sieve) passes(r *itemReader) bool {
 	return s.words || r.flags&flagWords == 0
 }
 
-// toolsNamed gives the rows of tools whose names hold part.
+// toolsNamed returns the rows of tools whose names contain part.
 func (s *searching) toolsNamed(part string) (map[int64]bool, error) {
 	found, part := map[int64]bool{}, strings.ToLower(part)
 	err := s.db.Rows(s.ctx, "SELECT id, name FROM search_tool", nil, func(row *sql.Rows) error {
@@ -55,39 +54,38 @@ func (s *searching) toolsNamed(part string) (map[int64]bool, error) {
 	return found, err
 }
 
-// exchangeFilter is what an exchange e must be.
+// exchangeFilter is the condition on an exchange e.
 type exchangeFilter struct {
-	sql  string // "" for nothing
+	sql  string // "" for none
 	args []any
-	// Of the exchanges that pass: numbers between which they are, and, where
-	// they are few, a list that has them all, in order.
+	// All exchanges that pass lie between lowest and highest. Where they are few, they
+	// are in the list few, which is in order and may have others.
 	lowest, highest int64
 	few             []int64
 	isFew           bool
 }
 
-// Limits say how a search that is narrowed goes about it, by how many exchanges pass.
+// Limits decide how a filtered search proceeds, by how many exchanges pass the filter.
 type Limits struct {
-	VeryFew int // are looked through one by one, whatever text is looked for
-	Few     int // are listed
-	Some    int // are counted to know between which numbers they are
+	VeryFew int // up to so many are looked through one by one, whatever the text
+	Few     int // up to so many are listed
+	Some    int // up to so many are counted to find the lowest and the highest
 }
 
-// UsualLimits returns good limits.
+// UsualLimits returns the limits for all but tests.
 func UsualLimits() Limits { return Limits{VeryFew: 100, Few: 20_000, Some: 500_000} }
 
-// OfAnyModel lets times be found in exchange_model, which has them by model. Of
-// models there are few.
+// OfAnyModel lets SQLite use the index exchange_model for times. There are few models.
 const OfAnyModel = "model IN (SELECT id FROM model)"
 
-// condition is a part of a filter for which there is an index.
+// condition is one part of a filter.
 type condition struct {
 	sql   string
 	args  []any
-	timed bool // those that fulfil it lie together, more or less
+	timed bool // the exchanges that meet it are more or less neighbours
 }
 
-// newExchangeFilter makes the conditions on exchange e.
+// newExchangeFilter returns the filter of a query and its conditions.
 func newExchangeFilter(q *transcript.SearchQuery, id func(string) any) (*exchangeFilter, []condition) {
 	var list []condition
 	if q.Run != "" {
@@ -99,7 +97,7 @@ func newExchangeFilter(q *transcript.SearchQuery, id func(string) any) (*exchang
 	if q.Status != [2]int{} {
 		text := "e.status BETWEEN ? AND ?"
 		if q.Status[0] > 200 || q.Status[1] < 200 {
-			text += " AND e.status <> 200" // names the partial index
+			text += " AND e.status <> 200" // selects the partial index
 		}
 		list = append(list, condition{text, []any{q.Status[0], q.Status[1]}, false})
 	}
@@ -130,14 +128,13 @@ func newExchangeFilter(q *transcript.SearchQuery, id func(string) any) (*exchang
 	return f, list
 }
 
-// indexed tells whether the exchanges that fulfil a condition are found without
-// reading all.
+// indexed reports whether an index finds the exchanges that meet a condition.
 func (c *condition) indexed() bool {
 	return !strings.HasPrefix(c.sql, "e.status") && c.sql != "e.outcome = 'ok'" || strings.HasSuffix(c.sql, "<> 200")
 }
 
-// narrow finds out which exchanges can pass, as far as indexes tell: that spares
-// reading texts of all others.
+// narrow finds the exchanges that can pass, as far as indexes tell, so that the texts
+// of others are not read.
 func (s *searching) narrow(list []condition) error {
 	f := s.filter
 	least := s.limits.Few + 1
@@ -178,7 +175,7 @@ func (s *searching) narrow(list []condition) error {
 	return err
 }
 
-// between finds the numbers between which all are that fulfil a condition.
+// between finds the lowest and the highest exchange that meet a condition.
 func (s *searching) between(c *condition) error {
 	var low, high sql.NullInt64
 	n := 0
@@ -190,7 +187,7 @@ func (s *searching) between(c *condition) error {
 	return err
 }
 
-// within tells whether an exchange between these numbers can pass.
+// within reports whether an exchange from first to last can pass.
 func (f *exchangeFilter) within(first, last int64) bool {
 	if !f.isFew {
 		return first <= f.highest && last >= f.lowest

@@ -27,13 +27,13 @@ const (
 	flagWords    = 4 // the row has only the words of the item
 )
 
-// itemKinds gives each kind its number in the file.
+// itemKinds has the number of each kind in the file.
 var itemKinds = []transcript.Kind{transcript.Other, transcript.System, transcript.MessageItem, transcript.Reasoning, transcript.ToolCall,
 	transcript.ToolResult, transcript.ToolDefinition, transcript.Compaction, transcript.Failure}
 
 var errItems = errors.New("stored places of a text are damaged")
 
-// packedItem is an item as a row holds it.
+// packedItem is an item as it is in a row.
 type packedItem struct {
 	transcript.SearchItem
 	tool  int64
@@ -72,18 +72,18 @@ func packItems(items []packedItem, exchange int64) []byte {
 	return out
 }
 
-// itemReader reads the items of a row one by one. It trusts nothing.
+// itemReader reads the items of a row, which may be damaged, one by one.
 type itemReader struct {
 	v        varint.Reader
 	flags    byte
 	kind     uint64
-	exchange int64 // at first that of the row
+	exchange int64 // initially that of the row
 	segment  int64
 	tool     int64
-	at       []byte // to be written over
+	at       []byte // reused
 }
 
-// next reads the next item; false at the end and where the row is damaged.
+// next reads the next item. It returns false at the end and where the row is damaged.
 func (r *itemReader) next() bool {
 	if len(r.v.B) == 0 {
 		return false
@@ -98,7 +98,7 @@ func (r *itemReader) next() bool {
 	return !r.v.Bad
 }
 
-// item gives the item that was read.
+// item returns the item that was read.
 func (r *itemReader) item() packedItem {
 	it := packedItem{SearchItem: transcript.SearchItem{Exchange: r.exchange, Body: "request", At: string(r.at), Segment: transcript.BodyID(r.segment),
 		Kind: itemKinds[r.kind], IsError: r.flags&flagError != 0}, tool: r.tool, words: r.flags&flagWords != 0}
@@ -108,7 +108,7 @@ func (r *itemReader) item() packedItem {
 	return it
 }
 
-// unpackItems gives all items of a row.
+// unpackItems returns all items of a row.
 func unpackItems(packed []byte, exchange int64) ([]packedItem, error) {
 	r := itemReader{v: varint.Reader{B: packed}, exchange: exchange}
 	var items []packedItem
@@ -135,7 +135,7 @@ func (x *Index) placed(text *transcript.SearchText) ([]packedItem, error) {
 	return out, nil
 }
 
-// toolID gives the row of a tool's name, making it if need be.
+// toolID returns the row of a tool's name and adds it if it is missing.
 func (x *Index) toolID(name string) (int64, error) {
 	if name == "" {
 		return 0, nil

@@ -35,7 +35,7 @@ func (x *Index) put(p *transcript.SearchTexts) (bool, error) {
 	if ok, err := x.begins(p, &s); !ok || err != nil {
 		return false, err
 	}
-	if p.From == 0 && s.partOf != 0 { // was broken off
+	if p.From == 0 && s.partOf != 0 { // interrupted
 		if err := x.dropRows(s.partOf); err != nil {
 			return false, err
 		}
@@ -44,7 +44,7 @@ func (x *Index) put(p *transcript.SearchTexts) (bool, error) {
 		return false, err
 	}
 	first := p.Exchanges[0].N
-	again := first <= s.done // out of the order of exchanges
+	again := first <= s.done
 	for i := range p.Texts {
 		if err := x.putText(&p.Texts[i], &s, again); err != nil {
 			return false, err
@@ -60,8 +60,8 @@ func (x *Index) put(p *transcript.SearchTexts) (bool, error) {
 	return err == nil, err
 }
 
-// begins reports whether these texts are the next ones of their exchanges, which are
-// still to be indexed.
+// begins reports whether these texts are next: their exchanges are not indexed yet, and
+// of a part all before it is.
 func (x *Index) begins(p *transcript.SearchTexts, s *state) (bool, error) {
 	if p.From > 0 && (s.partOf != p.Exchanges[0].N || s.part != int64(p.From)) {
 		return false, nil
@@ -77,7 +77,7 @@ func (x *Index) begins(p *transcript.SearchTexts, s *state) (bool, error) {
 	return true, nil
 }
 
-// makeTerms makes the table of terms before the first texts.
+// makeTerms creates the table of terms if it is missing.
 func (x *Index) makeTerms(p *transcript.SearchTexts) error {
 	ok, err := available(context.Background(), x.DB)
 	if err == nil && !ok {
@@ -97,7 +97,7 @@ func (x *Index) makeTerms(p *transcript.SearchTexts) error {
 	return nil
 }
 
-// haveAll tells whether exchanges are still stored.
+// haveAll reports whether exchanges are still stored.
 func (x *Index) haveAll(list []transcript.Unindexed) (bool, error) {
 	numbers := make([]int64, len(list))
 	for i, u := range list {
@@ -108,8 +108,7 @@ func (x *Index) haveAll(list []transcript.Unindexed) (bool, error) {
 	return stored == len(list), err
 }
 
-// begin tells whether an exchange is to be indexed, and removes what is there of
-// it already.
+// begin reports whether an exchange is to be indexed, and removes its former texts.
 func (x *Index) begin(n int64, from int, s *state) (bool, error) {
 	again := false
 	if n <= s.done {
@@ -124,7 +123,7 @@ func (x *Index) begin(n int64, from int, s *state) (bool, error) {
 	return true, x.dropRows(n)
 }
 
-// end notes that exchanges are indexed.
+// end records that exchanges are indexed.
 func (x *Index) end(list []transcript.Unindexed, s *state) error {
 	s.partOf, s.part = 0, 0
 	for _, u := range list {
@@ -139,7 +138,8 @@ func (x *Index) end(list []transcript.Unindexed, s *state) error {
 	return nil
 }
 
-// putText stores the row of one text, unless it is kept already.
+// putText stores the row of one text. A shared text that is there already only gets
+// another place.
 func (x *Index) putText(text *transcript.SearchText, s *state, again bool) error {
 	if len(text.Items) == 0 {
 		return nil
@@ -173,8 +173,8 @@ func (x *Index) putText(text *transcript.SearchText, s *state, again bool) error
 	return err
 }
 
-// placeAgain notes that an exchange brings a text that is kept already, in the
-// same cells.
+// placeAgain records that another exchange introduces a shared text. It reports whether
+// the text is there.
 func (x *Index) placeAgain(item *transcript.SearchItem, key int64) (known bool, err error) {
 	var id, first, tool int64
 	n := item.Exchange
@@ -192,10 +192,9 @@ func (x *Index) placeAgain(item *transcript.SearchItem, key int64) (known bool, 
 	return true, err
 }
 
-// Drop removes what the index holds of exchanges that are about to be
-// removed. The oldest one that goes on from each is indexed once more, with the
-// history that it resends, and so is the oldest that goes on from the same one, if
-// nothing is left of that.
+// Drop removes the texts of exchanges that are about to be removed. Their histories stay
+// searchable: the oldest exchange that continues each is indexed once more, with all
+// that it resends. So is the oldest that continues the same parent, if that is gone.
 func (x *Index) Drop(numbers []int64) error {
 	list, err := inJSON(numbers), x.dropRows(numbers...)
 	for _, query := range []string{
@@ -214,8 +213,8 @@ func (x *Index) Drop(numbers []int64) error {
 	return err
 }
 
-// dropRows removes what rows hold of exchanges, and rows of which nothing is
-// left. One that others bring too becomes theirs.
+// dropRows removes the items of exchanges from their rows, and rows without items. A
+// shared text goes to the next exchange that introduces it.
 func (x *Index) dropRows(numbers ...int64) error {
 	list := inJSON(numbers)
 	var rows []keptText
@@ -259,13 +258,13 @@ func (x *Index) dropFrom(r *keptText, numbers []int64) error {
 		return err
 	}
 	_, err := x.DB.Exec("DELETE FROM search_text WHERE id = ?", r.id)
-	if err == nil { // its terms go step by step
+	if err == nil { // Tidy removes the terms
 		_, err = x.DB.Exec("INSERT OR IGNORE INTO search_gone (id) VALUES (?)", r.id)
 	}
 	return err
 }
 
-// handOn makes a text that of the next exchange that brings it, if there is one.
+// handOn gives a shared text to the next exchange that introduces it, if there is one.
 func (x *Index) handOn(r *keptText) (bool, error) {
 	var n int64
 	var items []byte

@@ -12,8 +12,8 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Rows are read in pages. The first is small, since most searches end in it; each costs
-// what it takes to find its first row, so they grow.
+// Rows are read in pages. Most searches end in the first, which is small. Each page
+// costs a new query, so they grow.
 const (
 	firstPage = 32
 	mostPage  = 2048
@@ -45,8 +45,8 @@ type searching struct {
 	filter   *exchangeFilter
 	sieve    sieve
 	tools    map[int64]string
-	passed   map[int64]bool // exchanges that were held against the filter
-	given    map[int64]bool // rows, where the same may come again
+	passed   map[int64]bool // whether an exchange passes the filter
+	given    map[int64]bool // rows that were returned, by ofExchanges
 }
 
 // textRow is a row of search_text, with those of its items that may match.
@@ -96,7 +96,7 @@ func (s *searching) begin() (bool, error) {
 	return true, nil
 }
 
-// ofExchanges gives the items of a few exchanges.
+// ofExchanges returns the items of a few exchanges.
 func (s *searching) ofExchanges(numbers []int64, yield func(transcript.SearchItem, error) bool) error {
 	const query = `SELECT id, first, last, items, same IS NOT NULL FROM search_text WHERE first BETWEEN ?1 - ?2 AND ?1 AND last >= ?1
 		UNION ALL SELECT t.id, t.first, t.last, t.items, 1 FROM search_place p JOIN search_text t ON t.id = p.text WHERE p.exchange = ?1 ORDER BY 1 DESC`
@@ -117,8 +117,8 @@ func (s *searching) ofExchanges(numbers []int64, yield func(transcript.SearchIte
 	return nil
 }
 
-// ofTexts gives the items of the rows that match, or of all, in the order of their
-// exchanges: those that were indexed once more among the others.
+// ofTexts returns the items of the rows that match, or of all. It merges two streams:
+// exchanges that were indexed once more have rows of their own.
 func (s *searching) ofTexts(yield func(transcript.SearchItem, error) bool) error {
 	span, err := s.span()
 	if err != nil {
@@ -146,7 +146,7 @@ func (s *searching) ofTexts(yield func(transcript.SearchItem, error) bool) error
 	}
 }
 
-// stream reads the rows that may match, of those with ids in a span, the last one first.
+// stream reads rows that may match, with ids from from to below, in descending order.
 type stream struct {
 	*searching
 	from, below int64
@@ -171,7 +171,7 @@ func (l *stream) page() error {
 	most := mostTrigrams
 	if l.size == 0 {
 		most = fewTrigrams
-		some := false // FTS5 would look through all other rows before it says so
+		some := false // asking FTS5 for an empty span can mean a look at all rows
 		err := l.db.Row(l.ctx, "SELECT EXISTS (SELECT 1 FROM search_text WHERE id >= ? AND id < ?)", []any{l.from, l.below}, &some)
 		if !some || err != nil {
 			l.below = l.from
@@ -195,7 +195,7 @@ func (l *stream) page() error {
 	return err
 }
 
-// span gives the ids between which the texts of all exchanges are that can pass.
+// span returns the lowest and the highest id of the texts of exchanges that can pass.
 func (s *searching) span() ([2]int64, error) {
 	f := s.filter
 	if f.lowest == 0 && f.highest == math.MaxInt64 {
@@ -212,8 +212,8 @@ func (s *searching) span() ([2]int64, error) {
 	return [2]int64{low.Int64, high.Int64}, nil
 }
 
-// ofElsewhere gives the items of texts outside of the span that exchanges within
-// bring too. They are settings mostly, and not many: the sieve is enough.
+// ofElsewhere returns the items of shared texts outside the span that exchanges within
+// it introduce as well. They are mostly settings and few.
 func (s *searching) ofElsewhere(span [2]int64, yield func(transcript.SearchItem, error) bool) error {
 	if span[0] == math.MinInt64 {
 		return nil
@@ -229,8 +229,8 @@ func (s *searching) ofElsewhere(span [2]int64, yield func(transcript.SearchItem,
 	return err
 }
 
-// where narrows a condition on search_text t to texts of which some exchange may
-// pass the filter.
+// where adds to a condition on search_text t that some exchange of the text may pass
+// the filter.
 func (s *searching) where(condition string, args ...any) (string, []any) {
 	f := s.filter
 	if !f.isFew && f.sql == "" {
@@ -245,8 +245,8 @@ func (s *searching) where(condition string, args ...any) (string, []any) {
 	return condition + " OR t.same IS NOT NULL)", args
 }
 
-// read reads texts. n is how many there are, of which those are given that may
-// hold what is looked for, and last the id of the last.
+// read reads n rows, of which last is the id of the last, and returns those with items
+// that may match.
 func (s *searching) read(query string, args ...any) (texts []textRow, n int, last int64, err error) {
 	var packed sql.RawBytes
 	err = s.db.Rows(s.ctx, query, args, func(row *sql.Rows) error {
@@ -263,7 +263,7 @@ func (s *searching) read(query string, args ...any) (texts []textRow, n int, las
 	return texts, n, last, err
 }
 
-// passes holds an exchange against the filter.
+// passes reports whether an exchange passes the filter.
 func (s *searching) passes(n int64) (bool, error) {
 	if s.filter.sql == "" {
 		return true, nil
@@ -280,7 +280,7 @@ func (s *searching) passes(n int64) (bool, error) {
 	return ok, err
 }
 
-// text gives the items of a text, the last one first.
+// text yields the items of a row, the last one first.
 func (s *searching) text(t *textRow, yield func(transcript.SearchItem, error) bool) error {
 	for i := len(t.items) - 1; i >= 0; i-- {
 		it := &t.items[i]
@@ -302,8 +302,8 @@ func (s *searching) text(t *textRow, yield func(transcript.SearchItem, error) bo
 	return nil
 }
 
-// elsewhere counts the other exchanges that bring a text that is kept once. If
-// its own does not pass the filter, the first that does takes its place.
+// elsewhere counts the other exchanges that introduce a shared text. If the first does
+// not pass the filter, the next that does takes its place.
 func (s *searching) elsewhere(t *textRow, it *packedItem, passes bool) (bool, error) {
 	again := 0
 	err := s.db.Row(s.ctx, "SELECT count(*) FROM search_place WHERE text = ?", []any{t.id}, &again)

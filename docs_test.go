@@ -33,6 +33,31 @@ func TestDocs_ExplainEachCaseThatTestsName(t *testing.T) {
 	}
 }
 
+// The documents name files, folders and packages by their path: each must be there.
+func TestDocs_NameOnlyWhatIsThere(t *testing.T) {
+	documents, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := regexp.MustCompile("`((?:[a-z0-9_]+/)+(?:[a-z0-9_]+\\.(?:go|md|tsv))?)`")
+	found := 0
+	for _, doc := range append(documents, "ARCHITECTURE.md", "CONTRIBUTING.md", "README.md") {
+		text, err := os.ReadFile(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range path.FindAllStringSubmatch(string(text), -1) {
+			found++
+			if _, err := os.Stat(m[1]); err != nil {
+				t.Errorf("%s names %s: %v", doc, m[1], err)
+			}
+		}
+	}
+	if found < 40 {
+		t.Fatalf("only %d paths found", found)
+	}
+}
+
 // sources returns the text of all files whose names have one of the endings, by path.
 func sources(t *testing.T, endings ...string) map[string]string {
 	t.Helper()

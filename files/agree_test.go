@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/retake-debugger/retake/files"
-	"github.com/retake-debugger/retake/ingest"
+	"github.com/retake-debugger/retake/ingest/reindex"
 )
 
 // agentic are folders of transcripts of programs that name their sessions.
@@ -79,15 +79,15 @@ func TestImport_DerivesWhatReindexDoes(t *testing.T) {
 					}
 				}
 				texts = texts[n:]
-				if found, err := ingest.Rederive(t.Context(), im.Store, nil); err != nil || len(found) > 0 {
+				if found, err := reindex.Compare(t.Context(), im.Store, nil); err != nil || len(found) > 0 {
 					t.Fatalf("verify: %v, %v", found, err)
 				}
 			}
 			for range 2 {
-				if did, err := ingest.Reindex(t.Context(), im.Store, "test", nil); err != nil || did.Exchanges < 10 || did.Changed > 0 {
+				if did, err := reindex.Run(t.Context(), im.Store, "test", nil); err != nil || did.Exchanges < 10 || did.Changed > 0 {
 					t.Errorf("reindex: %+v, %v", did, err)
 				}
-				if found, err := ingest.Rederive(t.Context(), im.Store, nil); err != nil || len(found) > 0 {
+				if found, err := reindex.Compare(t.Context(), im.Store, nil); err != nil || len(found) > 0 {
 					t.Errorf("verify after it: %v, %v", found, err)
 				}
 			}
@@ -108,7 +108,7 @@ func TestImport_ASessionThatItNamedItselfIsNoEvidence(t *testing.T) {
 	if got := agentsOf(t, im.Store); got != "main 1; sub 2 called by call_1" {
 		t.Error(got)
 	}
-	if found, err := ingest.Rederive(t.Context(), im.Store, nil); err != nil || len(found) > 0 {
+	if found, err := reindex.Compare(t.Context(), im.Store, nil); err != nil || len(found) > 0 {
 		t.Errorf("verify: %v, %v", found, err)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/retake-debugger/retake/formats"
-	"github.com/retake-debugger/retake/ingest"
+	"github.com/retake-debugger/retake/ingest/reindex"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -77,7 +77,7 @@ func (im *taking) takeOf(t *transcript.Take) error {
 	if err := im.Store.Update(im.ctx, func(tx transcript.Tx) error { return tx.PutTake(t) }); err != nil {
 		return err
 	}
-	_, err = ingest.Relink(im.ctx, im.Store, sent...)
+	_, err = reindex.Relink(im.ctx, im.Store, sent...)
 	return err
 }
 
@@ -114,7 +114,7 @@ func (im *taking) override(s *formats.Said) error {
 	if err != nil {
 		return err
 	}
-	_, err = ingest.Relink(im.ctx, im.Store, word.Exchange)
+	_, err = reindex.Relink(im.ctx, im.Store, word.Exchange)
 	return err
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/retake-debugger/retake/files"
-	"github.com/retake-debugger/retake/ingest"
+	"github.com/retake-debugger/retake/ingest/reindex"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -72,7 +72,7 @@ func TestImport_TheOrderOfSubAgentsDoesNotMatter(t *testing.T) {
 				if got := agentsOf(t, im.Store); got != want {
 					t.Errorf("%s, want %s", got, want)
 				}
-				did, err := ingest.Reindex(t.Context(), im.Store, "test", nil)
+				did, err := reindex.Run(t.Context(), im.Store, "test", nil)
 				if err != nil || did.Changed > 0 {
 					t.Errorf("derived again: %+v, %v", did, err)
 				}

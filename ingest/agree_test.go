@@ -7,7 +7,7 @@ import (
 
 	_ "github.com/mattn/go-sqlite3"
 
-	"github.com/retake-debugger/retake/ingest"
+	"github.com/retake-debugger/retake/ingest/reindex"
 	"github.com/retake-debugger/retake/store"
 )
 
@@ -16,7 +16,7 @@ import (
 func agree(t *testing.T, db *store.DB) {
 	t.Helper()
 	verified(t, db)
-	if did := reindex(t, db); did.Changed != 0 {
+	if did := reindexAll(t, db); did.Changed != 0 {
 		t.Errorf("reindex changed %d exchanges of which verify said nothing", did.Changed)
 	}
 	verified(t, db)
@@ -62,11 +62,11 @@ func TestRederive_NamesWhatReindexWouldChangeOfAnOlderBuild(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := olderBuild(t, statement)
-			found, err := ingest.Rederive(t.Context(), db, nil)
+			found, err := reindex.Compare(t.Context(), db, nil)
 			if err != nil || len(found) == 0 {
 				t.Errorf("verify: %v, %v", found, err)
 			}
-			if did := reindex(t, db); did.Changed == 0 {
+			if did := reindexAll(t, db); did.Changed == 0 {
 				t.Error("reindex changed nothing")
 			}
 			agree(t, db)

@@ -6,27 +6,16 @@ import (
 	"slices"
 	"time"
 
-	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/ingest/decode"
 	"github.com/retake-debugger/retake/ingest/link"
-	"github.com/retake-debugger/retake/redact"
+	"github.com/retake-debugger/retake/ingest/reindex"
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// A Committer decodes, links and stores captures. It remembers the history that
-// they resend, so that a commit costs what is new. The zero Committer is ready;
-// it may be used by several goroutines.
-type Committer struct {
-	// Omit says what is left out of what is stored: OmitImages or OmitBodies.
-	Omit string
-	// Redact replaces secrets in bodies before anything of them is stored; nil: as
-	// they are. Each body is then looked at whole, what it resends too.
-	Redact *redact.Scrubber
-
-	memory   dialect.Memory
-	digests  digests
-	settings settings
-	buffers  buffers
-}
+// Committer decodes, links and stores captures. It remembers the history that they
+// resend, so that a commit costs what is new. The zero Committer is ready to use; it
+// may be used by several goroutines.
+type Committer struct{ decode.Decoder }
 
 // Commit does what a Committer does that remembers nothing from before.
 func Commit(ctx context.Context, store transcript.Store, captures []*transcript.Capture) ([]*transcript.Exchange, error) {
@@ -41,15 +30,13 @@ const putMost = 15 * time.Millisecond
 // given. What is stored already is left as it is. It returns the exchanges that
 // are new, those that were stored before an error too.
 func (c *Committer) Commit(ctx context.Context, store transcript.Store, captures []*transcript.Capture) ([]*transcript.Exchange, error) {
-	batch := make([]*decoded, len(captures))
+	batch := make([]*decode.Decoded, len(captures))
 	for i := range captures {
-		batch[i] = c.decode(captures[i])
+		batch[i] = c.Decode(captures[i])
 	}
 	defer func() {
-		for _, d := range batch { // nothing of a body is in an exchange
-			c.buffers.give(d.request.body)
-			c.buffers.give(d.response.body)
-			c.memory.Release(d.reading)
+		for _, d := range batch { // exchanges do not refer to bodies
+			c.Release(d)
 		}
 	}()
 	var stored []*transcript.Exchange
@@ -65,7 +52,7 @@ func (c *Committer) Commit(ctx context.Context, store transcript.Store, captures
 
 // putSome stores the first of a batch in one transaction and says how many that
 // were.
-func putSome(ctx context.Context, store transcript.Store, batch []*decoded) (stored []*transcript.Exchange, done int, err error) {
+func putSome(ctx context.Context, store transcript.Store, batch []*decode.Decoded) (stored []*transcript.Exchange, done int, err error) {
 	err = store.Update(ctx, func(tx transcript.Tx) error {
 		began := time.Now()
 		for _, d := range batch {
@@ -94,21 +81,12 @@ func putSome(ctx context.Context, store transcript.Store, batch []*decoded) (sto
 	return stored, done, nil
 }
 
-func put(ctx context.Context, tx transcript.Tx, d *decoded) error {
+func put(ctx context.Context, tx transcript.Tx, d *decode.Decoded) error {
 	e := d.Exchange
-	var err error
-	if e.Request.Omitted != OmitBodies {
-		if e.Request.Body, err = d.request.store(tx, &e.Request); err != nil {
-			return err
-		}
+	if err := d.StoreBodies(tx); err != nil {
+		return err
 	}
-	if e.Response.Omitted != OmitBodies {
-		if e.Response.Body, err = d.response.store(tx, &e.Response); err != nil {
-			return err
-		}
-	}
-	e.Lossy = e.Lossy || d.request.failed != nil || d.response.failed != nil
-	parent, err := link.Find(ctx, tx, &d.Subject, readTurn)
+	parent, err := link.Find(ctx, tx, &d.Subject, decode.Turn)
 	if err != nil {
 		return err
 	}
@@ -121,8 +99,8 @@ func put(ctx context.Context, tx transcript.Tx, d *decoded) error {
 
 // relinkLate links again the exchanges, of the batch and earlier ones, that left a
 // pending link to an exchange which came after them.
-func relinkLate(ctx context.Context, tx transcript.Tx, d *decoded, batch []*transcript.Exchange) error {
-	changed, err := relinkPending(ctx, tx, d)
+func relinkLate(ctx context.Context, tx transcript.Tx, d *decode.Decoded, batch []*transcript.Exchange) error {
+	changed, err := reindex.RelinkPending(ctx, tx, d)
 	if err != nil || len(changed) == 0 {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/retake-debugger/retake/ingest"
+	"github.com/retake-debugger/retake/ingest/reindex"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -87,7 +87,7 @@ func startedBy(t *testing.T, seed uint64, list []*transcript.Capture) int {
 	db := mustOpen(t)
 	defer db.Close()
 	stored := reread(t, db, commit(t, db, list...))
-	if found, err := ingest.Rederive(t.Context(), db, nil); err != nil || len(found) > 0 {
+	if found, err := reindex.Compare(t.Context(), db, nil); err != nil || len(found) > 0 {
 		t.Errorf("seed %d: derived again %v, %v", seed, found, err)
 	}
 	by := map[string]string{}

@@ -1,8 +1,9 @@
-// Package ingest is the one place that decodes, links and commits. It takes
-// captures from a recorder's spool, reads them with their dialect, finds the
-// exchange whose history each one continues, and commits many of them in one
-// transaction. Spool space is given back only after the commit.
+// Package ingest is the one place that decodes, links and commits. A Runner reads the
+// records of a spool; a Committer decodes captures (ingest/decode), finds the exchange
+// that each one continues (ingest/link) and stores many in one transaction. Spool
+// space is released only after the commit. ingest/reindex derives again what is
+// stored. An Indexer fills the search index.
 //
-// Every program that records or imports runs it, so that what is stored is
-// derived in the same way everywhere.
+// Every program that records or imports uses it, so that what is stored is derived in
+// the same way everywhere.
 package ingest

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/retake-debugger/retake/ingest"
+	"github.com/retake-debugger/retake/ingest/reindex"
 	"github.com/retake-debugger/retake/store"
 )
 
@@ -34,7 +34,7 @@ func reindexFile(path string) error {
 	if err != nil {
 		return err
 	}
-	did, err := ingest.Reindex(context.Background(), db, "test", func(done, _ int64) { fmt.Println("at", done) })
+	did, err := reindex.Run(context.Background(), db, "test", func(done, _ int64) { fmt.Println("at", done) })
 	if err != nil {
 		return err
 	}

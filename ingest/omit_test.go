@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/retake-debugger/retake/ingest"
+	"github.com/retake-debugger/retake/ingest/decode"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -20,7 +21,7 @@ func TestCommitter_OmitsImages(t *testing.T) {
 	plain := mustOpen(t)
 	want := commit(t, plain, capture(1, messagesPath, request, messagesAnswer(`{"type":"text","text":"ok"}`)))[0]
 	db := mustOpen(t)
-	c := &ingest.Committer{Omit: ingest.OmitImages}
+	c := &ingest.Committer{Decoder: decode.Decoder{Omit: decode.OmitImages}}
 	stored, err := c.Commit(context.Background(), db, []*transcript.Capture{capture(1, messagesPath, request, messagesAnswer(`{"type":"text","text":"ok"}`))})
 	if err != nil {
 		t.Fatal(err)
@@ -42,14 +43,14 @@ func TestCommitter_OmitsImages(t *testing.T) {
 		t.Errorf("%d pictures omitted, want 2 and nothing else", n)
 	}
 	verified(t, db)
-	if did := reindex(t, db); did.Changed != 0 {
+	if did := reindexAll(t, db); did.Changed != 0 {
 		t.Errorf("derived again: %+v", did)
 	}
 }
 
 func TestCommitter_OmitsBodies(t *testing.T) {
 	db := mustOpen(t)
-	c := &ingest.Committer{Omit: ingest.OmitBodies}
+	c := &ingest.Committer{Decoder: decode.Decoder{Omit: decode.OmitBodies}}
 	stored, err := c.Commit(context.Background(), db, []*transcript.Capture{
 		capture(1, "/v1/chat/completions", chatAsk, chatCall), capture(2, "/v1/chat/completions", chatReply, chatAnswer)})
 	if err != nil {
@@ -63,7 +64,7 @@ func TestCommitter_OmitsBodies(t *testing.T) {
 		t.Errorf("parent = %q, want %q", second.Link.Parent, first.ID)
 	}
 	verified(t, db)
-	if did := reindex(t, db); did.Changed != 0 || did.Unreadable != 0 {
+	if did := reindexAll(t, db); did.Changed != 0 || did.Unreadable != 0 {
 		t.Errorf("derived again: %+v", did)
 	}
 }

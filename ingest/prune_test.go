@@ -37,7 +37,7 @@ func TestReindex_OfWhatAPruneHasLeft(t *testing.T) {
 			want := everything(t, db)
 			verified(t, db)
 			findable(t, db)
-			if did := reindex(t, db); did.Changed != 0 {
+			if did := reindexAll(t, db); did.Changed != 0 {
 				t.Errorf("%+v after removing %v", did, numbers)
 			}
 			same(t, everything(t, db), want)
@@ -57,7 +57,7 @@ func TestReindex_OfWhatAPruneHasLeft(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if did := reindex(t, db); did.Changed != int64(spoilt) {
+			if did := reindexAll(t, db); did.Changed != int64(spoilt) {
 				t.Errorf("%+v, want %d changes", did, spoilt)
 			}
 			same(t, everything(t, db), want)

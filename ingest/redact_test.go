@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/retake-debugger/retake/ingest"
+	"github.com/retake-debugger/retake/ingest/decode"
 	"github.com/retake-debugger/retake/redact"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
@@ -59,7 +60,7 @@ func TestCommitter_StoresNoSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	c := &ingest.Committer{Redact: redact.NewScrubber(nil)}
+	c := &ingest.Committer{Decoder: decode.Decoder{Redact: redact.NewScrubber(nil)}}
 	stored, err := c.Commit(t.Context(), db, redactedRun())
 	if err != nil || len(stored) != 3 {
 		t.Fatalf("%d stored, %v", len(stored), err)
@@ -82,7 +83,7 @@ func TestCommitter_StoresNoSecret(t *testing.T) {
 		t.Errorf("stored %s", body)
 	}
 	verified(t, db)
-	if did := reindex(t, db); did.Changed != 0 || did.Unreadable != 0 {
+	if did := reindexAll(t, db); did.Changed != 0 || did.Unreadable != 0 {
 		t.Errorf("derived again: %+v", did)
 	}
 	if err := db.Close(); err != nil {
@@ -115,7 +116,7 @@ func TestCommitter_RedactsWhatIsCompressed(t *testing.T) {
 		caught := capture(1, "/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"hi"}]}`, c.body)
 		caught.ResponseHeader = map[string][]string{"Content-Type": {"application/json"}, "content-encoding": {"gzip"}}
 		db := mustOpen(t)
-		stored, err := (&ingest.Committer{Redact: redact.NewScrubber(nil)}).Commit(t.Context(), db, []*transcript.Capture{caught})
+		stored, err := (&ingest.Committer{Decoder: decode.Decoder{Redact: redact.NewScrubber(nil)}}).Commit(t.Context(), db, []*transcript.Capture{caught})
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -133,7 +134,7 @@ func TestCommitter_RedactsWhatIsCompressed(t *testing.T) {
 			t.Errorf("%s: what was caught was changed", name)
 		}
 		verified(t, db)
-		if did := reindex(t, db); did.Changed != 0 {
+		if did := reindexAll(t, db); did.Changed != 0 {
 			t.Errorf("%s: derived again: %+v", name, did)
 		}
 	}
@@ -155,7 +156,7 @@ func TestCommitter_RedactsAStreamAndKeepsItsTimes(t *testing.T) {
 		at += len(e)
 	}
 	db := mustOpen(t)
-	stored, err := (&ingest.Committer{Redact: redact.NewScrubber(nil)}).Commit(context.Background(), db, []*transcript.Capture{caught})
+	stored, err := (&ingest.Committer{Decoder: decode.Decoder{Redact: redact.NewScrubber(nil)}}).Commit(context.Background(), db, []*transcript.Capture{caught})
 	if err != nil {
 		t.Fatal(err)
 	}

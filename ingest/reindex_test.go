@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/retake-debugger/retake/ingest"
+	"github.com/retake-debugger/retake/ingest/reindex"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -107,9 +107,9 @@ func variety(t *testing.T, db *store.DB) {
 	}
 }
 
-func reindex(t *testing.T, db *store.DB) ingest.Reindexed {
+func reindexAll(t *testing.T, db *store.DB) reindex.Result {
 	t.Helper()
-	did, err := ingest.Reindex(t.Context(), db, "test", nil)
+	did, err := reindex.Run(t.Context(), db, "test", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func reindex(t *testing.T, db *store.DB) ingest.Reindexed {
 
 func verified(t *testing.T, db *store.DB) {
 	t.Helper()
-	found, err := ingest.Rederive(t.Context(), db, nil)
+	found, err := reindex.Compare(t.Context(), db, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestRederive_LooksTwiceAtWhatDiffers(t *testing.T) {
 	db := mustOpen(t)
 	variety(t, db)
 	p := pruning{db, map[string]bool{}}
-	if found, err := ingest.Rederive(t.Context(), p, nil); err != nil || len(found) > 0 || len(p.seen) == 0 {
+	if found, err := reindex.Compare(t.Context(), p, nil); err != nil || len(found) > 0 || len(p.seen) == 0 {
 		t.Errorf("%v, %v, %d looked at", found, err, len(p.seen))
 	}
 }
@@ -158,7 +158,7 @@ func TestReindex_ChangesNothingThatIsRight(t *testing.T) {
 	variety(t, db)
 	want := everything(t, db)
 	verified(t, db)
-	did := reindex(t, db)
+	did := reindexAll(t, db)
 	if did.Exchanges != int64(len(want.Exchanges)) || did.Changed != 0 || did.Unreadable != 0 {
 		t.Errorf("%+v, want %d exchanges and no change", did, len(want.Exchanges))
 	}
@@ -188,10 +188,10 @@ func TestReindex_EqualsWhatIngestDerived(t *testing.T) {
 	variety(t, db)
 	want := everything(t, db)
 	spoil(t, db)
-	if found, err := ingest.Rederive(t.Context(), db, nil); err != nil || len(found) != len(want.Exchanges) {
+	if found, err := reindex.Compare(t.Context(), db, nil); err != nil || len(found) != len(want.Exchanges) {
 		t.Errorf("%d differences found, want %d; %v", len(found), len(want.Exchanges), err)
 	}
-	if did := reindex(t, db); did.Changed != int64(len(want.Exchanges)) {
+	if did := reindexAll(t, db); did.Changed != int64(len(want.Exchanges)) {
 		t.Errorf("%+v, want %d changes", did, len(want.Exchanges))
 	}
 	same(t, everything(t, db), want)
@@ -221,7 +221,7 @@ func TestReindex_SortsRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	reindex(t, db)
+	reindexAll(t, db)
 	got := everything(t, db)
 	renamed, agents := map[string]string{}, map[string]string{}
 	for i, e := range got.Exchanges {
@@ -253,7 +253,7 @@ func TestReindex_Resumes(t *testing.T) {
 	want := everything(t, db)
 	spoil(t, db)
 	ctx, cancel := context.WithCancel(t.Context())
-	did, err := ingest.Reindex(ctx, db, "one", func(done, newest int64) {
+	did, err := reindex.Run(ctx, db, "one", func(done, newest int64) {
 		if newest != 100 {
 			t.Errorf("the newest is x%d", newest)
 		}
@@ -262,18 +262,18 @@ func TestReindex_Resumes(t *testing.T) {
 	if err == nil || did.Changed == 0 || did.Changed == 100 {
 		t.Fatalf("cut off: %+v, %v", did, err)
 	}
-	rest, err := ingest.Reindex(t.Context(), db, "one", nil)
+	rest, err := reindex.Run(t.Context(), db, "one", nil)
 	if err != nil || rest.From != did.Exchanges || rest.Exchanges != 100-did.Exchanges {
 		t.Errorf("resumed: %+v after %+v, %v", rest, did, err)
 	}
 	same(t, everything(t, db), want)
-	if did, err = ingest.Reindex(t.Context(), db, "one", nil); err != nil || did.From != 0 || did.Exchanges != 100 {
+	if did, err = reindex.Run(t.Context(), db, "one", nil); err != nil || did.From != 0 || did.Exchanges != 100 {
 		t.Errorf("again: %+v, %v", did, err)
 	}
 	if err := db.Update(t.Context(), func(tx transcript.Tx) error { return tx.SetNote("reindex", `{"version":"one","done":50}`) }); err != nil {
 		t.Fatal(err)
 	}
-	if did, err = ingest.Reindex(t.Context(), db, "two", nil); err != nil || did.From != 0 || did.Exchanges != 100 {
+	if did, err = reindex.Run(t.Context(), db, "two", nil); err != nil || did.From != 0 || did.Exchanges != 100 {
 		t.Errorf("another version: %+v, %v", did, err)
 	}
 }
@@ -293,7 +293,7 @@ func TestReindex_WhileOthersRecord(t *testing.T) {
 	}
 	spoil(t, db)
 	n := 81
-	if _, err := ingest.Reindex(t.Context(), db, "test", func(done, newest int64) {
+	if _, err := reindex.Run(t.Context(), db, "test", func(done, newest int64) {
 		if n <= 83 {
 			step(n)
 			n++
@@ -322,16 +322,16 @@ func TestReindex_LeavesWhatItCannotRead(t *testing.T) {
 	if err := db.Update(t.Context(), func(tx transcript.Tx) error { return tx.PutExchange(&hurt) }); err != nil {
 		t.Fatal(err)
 	}
-	if did := reindex(t, db); did.Unreadable != 1 || did.Changed != 0 {
+	if did := reindexAll(t, db); did.Unreadable != 1 || did.Changed != 0 {
 		t.Errorf("%+v", did)
 	}
-	if found, err := ingest.Rederive(t.Context(), db, nil); err != nil || len(found) > 0 {
+	if found, err := reindex.Compare(t.Context(), db, nil); err != nil || len(found) > 0 {
 		t.Errorf("%v, %v", found, err)
 	}
 }
 
 func TestDifference_String(t *testing.T) {
-	d := ingest.Difference{N: 3, Parts: []string{"usage", "link"}}
+	d := reindex.Difference{N: 3, Parts: []string{"usage", "link"}}
 	if s := d.String(); !strings.Contains(s, "link, usage") {
 		t.Error(s)
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/retake-debugger/retake/ingest"
+	"github.com/retake-debugger/retake/ingest/reindex"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -266,16 +266,16 @@ func (sc *scenario) run(t *testing.T, api string, links *tally) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ingest.Relink(ctx, db, o.Exchange); err != nil {
+		if _, err := reindex.Relink(ctx, db, o.Exchange); err != nil {
 			t.Fatal(err)
 		}
 	}
 	sc.check(t, "as it came", sc.read(t, db, ids), links)
-	found, err := ingest.Rederive(ctx, db, nil)
+	found, err := reindex.Compare(ctx, db, nil)
 	if err != nil || len(found) > 0 {
 		t.Errorf("derived again it differs: %v, %v", found, err)
 	}
-	did, err := ingest.Reindex(ctx, db, "test", nil)
+	did, err := reindex.Run(ctx, db, "test", nil)
 	if err != nil || did.Changed != 0 {
 		t.Errorf("reindex changed %d exchanges, %v", did.Changed, err)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/retake-debugger/retake/ingest"
+	"github.com/retake-debugger/retake/ingest/reindex"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -70,10 +70,10 @@ func TestCommit_ATakeHangsWhereItLeftTheOriginal(t *testing.T) {
 		}
 	}
 	check("as it came")
-	if diff, err := ingest.Rederive(context.Background(), db, nil); err != nil || len(diff) > 0 {
+	if diff, err := reindex.Compare(context.Background(), db, nil); err != nil || len(diff) > 0 {
 		t.Errorf("derived again: %v, %v", diff, err)
 	}
-	if _, err := ingest.Reindex(context.Background(), db, "v", nil); err != nil {
+	if _, err := reindex.Run(context.Background(), db, "v", nil); err != nil {
 		t.Fatal(err)
 	}
 	check("derived again")

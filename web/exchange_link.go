@@ -10,7 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/retake-debugger/retake/ingest"
+	"github.com/retake-debugger/retake/ingest/reindex"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -123,12 +123,12 @@ func (s *server) setLink(c *gin.Context) {
 	case string(transcript.LinkTo):
 		word.To, err = s.linkTarget(ctx, e, to)
 		if err == nil {
-			err = ingest.Say(ctx, s.store(), word)
+			err = reindex.Override(ctx, s.store(), word)
 		}
 	case string(transcript.Unlink):
-		err = ingest.Say(ctx, s.store(), word)
+		err = reindex.Override(ctx, s.store(), word)
 	case undo:
-		if err = ingest.Unsay(ctx, s.store(), e.ID); errors.Is(err, transcript.ErrNotFound) {
+		if err = reindex.DropOverride(ctx, s.store(), e.ID); errors.Is(err, transcript.ErrNotFound) {
 			err = nil // it was taken back already
 		}
 	default:

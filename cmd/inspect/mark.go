@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/retake-debugger/retake/ingest"
+	"github.com/retake-debugger/retake/ingest/reindex"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
@@ -263,8 +263,8 @@ func (a *app) link(ctx context.Context, ref, to string, verb transcript.Verb) er
 		}
 	}
 	if verb != "" {
-		err = ingest.Say(ctx, db, word)
-	} else if err = ingest.Unsay(ctx, db, e.ID); errors.Is(err, transcript.ErrNotFound) {
+		err = reindex.Override(ctx, db, word)
+	} else if err = reindex.DropOverride(ctx, db, e.ID); errors.Is(err, transcript.ErrNotFound) {
 		err = notFound(fmt.Sprintf("nothing was said of %s by link or unlink", view.Ref(e.N)))
 	}
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/retake-debugger/retake/ingest"
+	"github.com/retake-debugger/retake/ingest/decode"
 	"github.com/retake-debugger/retake/redact"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
@@ -25,9 +26,9 @@ func TestArchive_CarriesWhatWasLeftOut(t *testing.T) {
 		body  string // that is in the request
 		again bool   // an archive of what was taken in is the same
 	}{
-		"images":  {&ingest.Committer{Omit: ingest.OmitImages}, `[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + picture + `"}}]`, "[image omitted", true},
-		"secrets": {&ingest.Committer{Redact: redact.NewScrubber(nil)}, `"I am ada@example.org"`, "[redacted:email:1]", true},
-		"bodies":  {&ingest.Committer{Omit: ingest.OmitBodies}, `"hi"`, "", false},
+		"images":  {&ingest.Committer{Decoder: decode.Decoder{Omit: decode.OmitImages}}, `[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + picture + `"}}]`, "[image omitted", true},
+		"secrets": {&ingest.Committer{Decoder: decode.Decoder{Redact: redact.NewScrubber(nil)}}, `"I am ada@example.org"`, "[redacted:email:1]", true},
+		"bodies":  {&ingest.Committer{Decoder: decode.Decoder{Omit: decode.OmitBodies}}, `"hi"`, "", false},
 	} {
 		dir := t.TempDir()
 		first, second := filepath.Join(dir, "a.db"), filepath.Join(dir, "b.db")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/retake-debugger/retake"
 	"github.com/retake-debugger/retake/ingest"
+	"github.com/retake-debugger/retake/ingest/reindex"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -35,9 +36,9 @@ command continues where it stopped. "inspect verify" reports whether it is neede
 				p.clear()
 				fmt.Fprintf(a.err, "inspect: %s lost lookup%s mended\n", number(int64(mended)), plural(mended))
 			}
-			var did ingest.Reindexed
+			var did reindex.Result
 			if err == nil {
-				did, err = ingest.Reindex(c.Context(), db, retake.Version(), func(done, newest int64) { p.show("deriving", done, newest) })
+				did, err = reindex.Run(c.Context(), db, retake.Version(), func(done, newest int64) { p.show("deriving", done, newest) })
 			}
 			if err == nil {
 				p.show("indexing for search, exchanges", did.Exchanges, 0)
@@ -58,7 +59,7 @@ command continues where it stopped. "inspect verify" reports whether it is neede
 	}
 }
 
-func (a *app) printReindexed(did ingest.Reindexed) error {
+func (a *app) printReindexed(did reindex.Result) error {
 	var err error
 	if a.json {
 		err = a.printJSON(did)

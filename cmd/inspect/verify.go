@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/retake-debugger/retake/ingest"
+	"github.com/retake-debugger/retake/ingest/reindex"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/view"
 )
@@ -83,7 +83,7 @@ func fileDamaged(problems []store.Problem) bool {
 
 // rederive adds what is derived otherwise now.
 func (a *app) rederive(ctx context.Context, db *store.DB, p *progress, problems []store.Problem) ([]store.Problem, error) {
-	differences, err := ingest.Rederive(ctx, db, func(done, newest int64) { p.show("deriving again", done, newest) })
+	differences, err := reindex.Compare(ctx, db, func(done, newest int64) { p.show("deriving again", done, newest) })
 	for _, d := range differences {
 		problems = append(problems, store.Problem{Exchange: d.Exchange, N: d.N, Part: "derived", Text: d.String() + `; see "inspect reindex"`})
 	}

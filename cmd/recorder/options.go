@@ -13,7 +13,7 @@ import (
 
 	"github.com/retake-debugger/retake"
 	"github.com/retake-debugger/retake/cmd/internal/server"
-	"github.com/retake-debugger/retake/ingest"
+	"github.com/retake-debugger/retake/ingest/decode"
 	"github.com/retake-debugger/retake/recorder"
 	"github.com/retake-debugger/retake/redact"
 )
@@ -66,7 +66,7 @@ func (o *options) check() error {
 	if o.websocket != "426" && o.websocket != "relay" {
 		return usageError{fmt.Errorf("--websocket %q: want 426 or relay", o.websocket)}
 	}
-	if o.omit != ingest.OmitNothing && o.omit != ingest.OmitImages && o.omit != ingest.OmitBodies {
+	if o.omit != decode.OmitNothing && o.omit != decode.OmitImages && o.omit != decode.OmitBodies {
 		return usageError{fmt.Errorf("--omit %q: want images or bodies", o.omit)}
 	}
 	if err := server.CheckAddress(o.listen, o.token); err != nil {

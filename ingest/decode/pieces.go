@@ -1,4 +1,4 @@
-package ingest
+package decode
 
 import (
 	"crypto/sha256"
@@ -34,7 +34,7 @@ type pieces struct {
 }
 
 // readPieces reads one side. What cannot be read is missing, and said.
-func (c *Committer) readPieces(b transcript.CapturedBody, m *transcript.Message) pieces {
+func (c *Decoder) readPieces(b transcript.CapturedBody, m *transcript.Message) pieces {
 	p := pieces{}
 	switch {
 	case b == nil || b.Size() == 0:
@@ -64,7 +64,7 @@ func (p *pieces) read(b transcript.CapturedBody, m *transcript.Message) {
 }
 
 // store stores the segments. It fails only for the store's own reasons.
-func (p *pieces) store(tx transcript.Tx, m *transcript.Message) (transcript.BodyID, error) {
+func (p *pieces) store(tx transcript.BodyWriter, m *transcript.Message) (transcript.BodyID, error) {
 	if p.source == nil {
 		return tx.PutSegments(p.inMemory())
 	}
@@ -72,7 +72,7 @@ func (p *pieces) store(tx transcript.Tx, m *transcript.Message) (transcript.Body
 }
 
 // storeLarge reads, measures and stores at once.
-func (p *pieces) storeLarge(tx transcript.Tx, m *transcript.Message) (transcript.BodyID, error) {
+func (p *pieces) storeLarge(tx transcript.BodyWriter, m *transcript.Message) (transcript.BodyID, error) {
 	h := sha256.New()
 	m.Bytes, p.failed = 0, nil
 	id, err := tx.PutBody(func(yield func([]byte, error) bool) {

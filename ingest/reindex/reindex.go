@@ -1,4 +1,4 @@
-package ingest
+package reindex
 
 import (
 	"context"
@@ -6,23 +6,25 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/retake-debugger/retake/ingest/decode"
 	"github.com/retake-debugger/retake/transcript"
 )
 
 const (
 	reindexNote  = "reindex" // name of the note that says how far it got
 	reindexGroup = 32        // exchanges in one transaction at most
+	reindexBytes = 4 << 20   // and about so many bytes of bodies
 )
 
-// Reindexed tells what Reindex did.
-type Reindexed struct {
+// Result tells what Reindex did.
+type Result struct {
 	Exchanges  int64 `json:"exchanges"`    // derived again
 	Changed    int64 `json:"changed"`      // of them, that are another now
 	Unreadable int64 `json:"unreadable"`   // left as they were
 	From       int64 `json:"resumed_from"` // number of the exchange that an earlier one got to
 }
 
-// Reindex throws away what is derived of all exchanges, oldest first, and
+// Run throws away what is derived of all exchanges, oldest first, and
 // derives it again from their bodies, as if they came now one after the other.
 // Numbers, ids, labels and takes stay, and so does a link to an exchange that
 // was removed. Only what comes out otherwise is written, in short transactions.
@@ -31,7 +33,7 @@ type Reindexed struct {
 // One that was cut off goes on where it was if version, which names the program,
 // is the same. progress may be nil; it is told the numbers of the exchange
 // reached and of the newest one.
-func Reindex(ctx context.Context, s transcript.Store, version string, progress func(done, newest int64)) (Reindexed, error) {
+func Run(ctx context.Context, s transcript.Store, version string, progress func(done, newest int64)) (Result, error) {
 	r := &reindexer{ctx: ctx, store: s, version: version, changed: map[int64]bool{}}
 	if err := r.resume(); err != nil {
 		return r.did, fmt.Errorf("reindex: %w", err)
@@ -54,10 +56,10 @@ type reindexer struct {
 	ctx     context.Context
 	store   transcript.Store
 	version string
-	decoder Committer
+	decoder decode.Decoder
 	after   int64 // number of the last exchange that is done
 	newest  int64
-	did     Reindexed
+	did     Result
 	changed map[int64]bool // by their numbers
 }
 
@@ -142,7 +144,7 @@ func allowed(ctx context.Context, r transcript.Reader) (lenience, error) {
 
 // decode reads the next exchanges, outside any transaction. last is the number
 // of the last of them, 0 if there are no more.
-func (r *reindexer) decode() (batch []*decoded, last int64, err error) {
+func (r *reindexer) decode() (batch []*decode.Decoded, last int64, err error) {
 	var bytes int64
 	for listed, err := range r.store.Exchanges(r.ctx, transcript.Filter{After: r.after, Limit: reindexGroup, Oldest: true}) {
 		if errors.Is(err, transcript.ErrDamaged) {
@@ -153,18 +155,18 @@ func (r *reindexer) decode() (batch []*decoded, last int64, err error) {
 			return nil, 0, err
 		}
 		last = listed.N
-		d, err := r.decoder.reread(r.ctx, r.store, listed.ID)
+		d, err := r.decoder.Reread(r.ctx, r.store, listed.ID)
 		switch {
 		case errors.Is(err, transcript.ErrDamaged):
 			r.did.Unreadable++
 			continue
-		case errors.Is(err, transcript.ErrNotFound), errors.Is(err, errOmitted): // removed meanwhile, or nothing to read
+		case errors.Is(err, transcript.ErrNotFound), errors.Is(err, decode.ErrOmitted): // removed meanwhile, or nothing to read
 			continue
 		case err != nil:
 			return nil, 0, err
 		}
 		batch = append(batch, d)
-		if bytes += listed.Request.Bytes + listed.Response.Bytes; bytes >= groupBytes {
+		if bytes += listed.Request.Bytes + listed.Response.Bytes; bytes >= reindexBytes {
 			break
 		}
 	}
@@ -176,31 +178,9 @@ func (r *reindexer) decode() (batch []*decoded, last int64, err error) {
 	return batch, last, r.ctx.Err()
 }
 
-// reread decodes a stored exchange again, with the arrival of its pieces that
-// listings leave out.
-func (c *Committer) reread(ctx context.Context, r transcript.Reader, id string) (*decoded, error) {
-	whole, err := r.Exchange(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return c.redecode(ctx, r, whole)
-}
-
-// readTurn is a link.TurnReader.
-func readTurn(ctx context.Context, r transcript.Reader, id string) (*transcript.Turn, error) {
-	d, err := new(Committer).reread(ctx, r, id)
-	if gone(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return d.Turn, nil
-}
-
 // one derives an exchange again and links those with pending links to it again. It
 // returns the numbers of those that changed.
-func (r *reindexer) one(tx transcript.Tx, old *transcript.Exchange, d *decoded, allow lenience) (changed []int64, err error) {
+func (r *reindexer) one(tx transcript.Tx, old *transcript.Exchange, d *decode.Decoded, allow lenience) (changed []int64, err error) {
 	dr, err := rederiveAsOf(r.ctx, tx, old, d, 0, allow)
 	if err != nil {
 		return nil, err
@@ -210,7 +190,7 @@ func (r *reindexer) one(tx transcript.Tx, old *transcript.Exchange, d *decoded, 
 	} else if is {
 		changed = append(changed, old.N)
 	}
-	relinked, err := relinkPending(r.ctx, tx, d)
+	relinked, err := RelinkPending(r.ctx, tx, d)
 	for _, e := range relinked {
 		changed = append(changed, e.N)
 	}

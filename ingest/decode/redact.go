@@ -1,4 +1,4 @@
-package ingest
+package decode
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 // redact replaces the secrets in both bodies by placeholders, before anything is
 // derived from them, so that the same is derived from what is stored. What was
 // caught stays as it is: it may have to be committed once more.
-func (d *decoded) redact(s *redact.Scrubber) {
+func (d *Decoded) redact(s *redact.Scrubber) {
 	caught := *d.capture
 	e := d.Exchange
 	caught.RequestHeader, _ = redactSide(s, &e.Request, &d.request)

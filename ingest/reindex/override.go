@@ -1,4 +1,4 @@
-package ingest
+package reindex
 
 import (
 	"context"
@@ -7,9 +7,9 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Say keeps a user's word on what an exchange continues, and links again whatever it
+// Override keeps a user's word on what an exchange continues, and links again whatever it
 // concerns.
-func Say(ctx context.Context, s transcript.Store, word *transcript.Override) error {
+func Override(ctx context.Context, s transcript.Store, word *transcript.Override) error {
 	if err := s.Update(ctx, func(tx transcript.Tx) error { return tx.PutOverride(word) }); err != nil {
 		return fmt.Errorf("keep what was said: %w", err)
 	}
@@ -17,9 +17,9 @@ func Say(ctx context.Context, s transcript.Store, word *transcript.Override) err
 	return err
 }
 
-// Unsay takes back what a user said of an exchange, and links it again as it is
+// DropOverride takes back what a user said of an exchange, and links it again as it is
 // inferred. ErrNotFound if nothing was said.
-func Unsay(ctx context.Context, s transcript.Store, exchange string) error {
+func DropOverride(ctx context.Context, s transcript.Store, exchange string) error {
 	err := s.Update(ctx, func(tx transcript.Tx) error {
 		had, err := tx.DropOverride(exchange)
 		if err == nil && !had {

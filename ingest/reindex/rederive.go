@@ -1,95 +1,16 @@
-package ingest
+package reindex
 
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"iter"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/retake-debugger/retake/history"
+	"github.com/retake-debugger/retake/ingest/decode"
 	"github.com/retake-debugger/retake/ingest/link"
 	"github.com/retake-debugger/retake/transcript"
 )
-
-// storedBody gives a stored body as a recorder would.
-type storedBody struct {
-	ctx    context.Context
-	reader transcript.Reader
-	id     transcript.BodyID
-	size   int64
-}
-
-func (b *storedBody) Size() int64                  { return b.size }
-func (b *storedBody) Open() (io.ReadCloser, error) { return history.Open(b.ctx, b.reader, b.id) }
-
-// newStoredBody gives the body of one side. Where secrets were replaced, its length
-// is not that of the wire.
-func newStoredBody(ctx context.Context, r transcript.Reader, m *transcript.Message) *storedBody {
-	b := &storedBody{ctx, r, m.Body, m.Bytes}
-	if !strings.Contains(m.Omitted, OmitSecrets) {
-		return b
-	}
-	body, err := b.Open()
-	if err != nil {
-		return b // whoever reads it learns why
-	}
-	defer body.Close()
-	if n, err := io.Copy(io.Discard, body); err == nil {
-		b.size = n
-	}
-	return b
-}
-
-// recapture gives a stored exchange as it was caught.
-func recapture(ctx context.Context, r transcript.Reader, e *transcript.Exchange) *transcript.Capture {
-	end := seen(e)
-	c := &transcript.Capture{
-		ID: e.ID, StartedAt: e.StartedAt, EndedAt: e.EndedAt, Imported: e.Imported, Upstream: e.Upstream, Method: e.Method, URL: e.URL,
-		RequestHeader: e.Request.Headers, ResponseHeader: e.Response.Headers, Status: e.Status,
-		Outcome: end.Outcome, Error: end.Error, Lossy: e.Lossy, FirstByte: e.Timing.FirstByte, Chunks: e.Response.Chunks,
-		Request:  newStoredBody(ctx, r, &e.Request),
-		Response: newStoredBody(ctx, r, &e.Response),
-	}
-	if e.Link.Labelled {
-		c.Label = e.Link.Run // the label itself is not needed: see draft.RunByLabel
-	}
-	return c
-}
-
-// redecode decodes a stored exchange again. The error says that a body cannot
-// be read.
-func (c *Committer) redecode(ctx context.Context, r transcript.Reader, old *transcript.Exchange) (*decoded, error) {
-	if old.Request.Omitted == OmitBodies || old.Response.Omitted == OmitBodies {
-		return nil, errOmitted
-	}
-	d := c.decode(recapture(ctx, r, old))
-	if err := errors.Join(d.request.failed, d.response.failed); err != nil {
-		return nil, fmt.Errorf("x%d: %w: %w", old.N, transcript.ErrDamaged, err)
-	}
-	d.request, d.response = pieces{}, pieces{}
-	e := d.Exchange
-	e.N = old.N
-	keepWire(&e.Request, &old.Request)
-	keepWire(&e.Response, &old.Response)
-	return d, nil
-}
-
-// errOmitted says that there is nothing to derive from: the bodies were left out
-// by choice.
-var errOmitted = errors.New("bodies omitted")
-
-// keepWire takes over what the wire showed of one side, and what could not be
-// read when it was recorded.
-func keepWire(m, old *transcript.Message) {
-	m.Bytes, m.SHA256, m.Body, m.Omitted = old.Bytes, old.SHA256, old.Body, old.Omitted
-	if m.DecodeError == "" && unreadable(old.DecodeError) {
-		m.DecodeError = old.DecodeError
-	}
-}
 
 // lenience says what of a link is taken as it is stored, because what it was
 // derived from may not be there any more.
@@ -100,7 +21,7 @@ type lenience struct {
 
 // rederive derives again what an exchange means, from its bodies and what was
 // stored before it.
-func rederive(ctx context.Context, past transcript.Past, old *transcript.Exchange, d *decoded, allow lenience) (*draft, error) {
+func rederive(ctx context.Context, past transcript.Past, old *transcript.Exchange, d *decode.Decoded, allow lenience) (*draft, error) {
 	dr := &draft{Past: past, ctx: ctx, old: old}
 	d.Exchange.Link.AsOf = old.Link.AsOf
 	parent, err := dr.relink(d, allow)
@@ -120,7 +41,7 @@ func rederive(ctx context.Context, past transcript.Past, old *transcript.Exchang
 
 // rederiveAsOf derives an exchange again as if it had come once the exchange with
 // that number was known; 0: once those were that it was linked by.
-func rederiveAsOf(ctx context.Context, r transcript.Reader, e *transcript.Exchange, d *decoded, asOf int64, allow lenience) (*draft, error) {
+func rederiveAsOf(ctx context.Context, r transcript.Reader, e *transcript.Exchange, d *decode.Decoded, asOf int64, allow lenience) (*draft, error) {
 	old := *e
 	if asOf > e.N {
 		old.Link.AsOf = max(old.Link.AsOf, asOf)
@@ -136,7 +57,7 @@ func rederiveAsOf(ctx context.Context, r transcript.Reader, e *transcript.Exchan
 // relink links an exchange again. A link to an exchange that was removed stays,
 // and so does any other where exchanges were removed and no stronger one is
 // found: what proved it may be gone.
-func (d *draft) relink(now *decoded, allow lenience) (*transcript.Exchange, error) {
+func (d *draft) relink(now *decode.Decoded, allow lenience) (*transcript.Exchange, error) {
 	stored, l := &d.old.Link, &now.Exchange.Link
 	was, err := d.storedParent()
 	if errors.Is(err, transcript.ErrNotFound) {
@@ -146,7 +67,7 @@ func (d *draft) relink(now *decoded, allow lenience) (*transcript.Exchange, erro
 	if err != nil {
 		return nil, err
 	}
-	parent, err := link.Find(d.ctx, d, &now.Subject, readTurn)
+	parent, err := link.Find(d.ctx, d, &now.Subject, decode.Turn)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +102,7 @@ func stronger(now, stored *transcript.Link) bool {
 // keepLink takes over a stored link. The nodes are those that were derived if
 // the history begins where the stored one does. Where the provider holds it and
 // the exchange before was removed, it is known by its nodes alone.
-func keepLink(d *decoded, stored *transcript.Link, derived bool) {
+func keepLink(d *decode.Decoded, stored *transcript.Link, derived bool) {
 	l := &d.Exchange.Link
 	now := *l
 	switch held := stored.ServerHeld(); {
@@ -197,7 +118,7 @@ func keepLink(d *decoded, stored *transcript.Link, derived bool) {
 }
 
 // keepSide leaves a first request aside that a later one has put there.
-func (d *draft) keepSide(now *decoded) {
+func (d *draft) keepSide(now *decode.Decoded) {
 	e := now.Exchange
 	if d.old.Link.Side && e.Link.Parent == "" && e.Tools == 0 && e.Calls == 0 {
 		e.Link.Side, e.Link.Agent, e.Link.Step, e.Link.Attempt = true, "", 0, 0

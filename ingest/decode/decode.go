@@ -1,4 +1,4 @@
-package ingest
+package decode
 
 import (
 	"fmt"
@@ -10,14 +10,38 @@ import (
 
 	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/ingest/link"
+	"github.com/retake-debugger/retake/redact"
 	"github.com/retake-debugger/retake/transcript"
 )
 
 // maxDecode is the size beyond which a body is stored but not decoded.
 const maxDecode = 64 << 20
 
-// decoded is a capture with its meaning, ready to be linked and stored.
-type decoded struct {
+// Decoder decodes captures. It remembers the history that they resend, so that
+// decoding costs what is new. The zero Decoder is ready to use; it may be used by
+// several goroutines.
+type Decoder struct {
+	// Omit says what is left out of what is stored: OmitImages or OmitBodies.
+	Omit string
+	// Redact replaces secrets in bodies before anything of them is stored; nil: they
+	// stay. Each body is then searched whole, also what it resends.
+	Redact *redact.Scrubber
+
+	memory   dialect.Memory
+	digests  digests
+	settings settings
+	buffers  buffers
+}
+
+// Release takes back the memory of a decoded capture that is stored.
+func (c *Decoder) Release(d *Decoded) {
+	c.buffers.give(d.request.body)
+	c.buffers.give(d.response.body)
+	c.memory.Release(d.reading)
+}
+
+// Decoded is a capture with its meaning, ready to be linked and stored.
+type Decoded struct {
 	link.Subject
 	capture  *transcript.Capture
 	reading  *dialect.Reading // what Turn and Keys belong to
@@ -25,10 +49,10 @@ type decoded struct {
 	response pieces
 }
 
-// decode reads a capture. It never fails: a body that cannot be read back makes
+// Decode reads a capture. It never fails: a body that cannot be read back makes
 // the exchange lossy and says why.
-func (c *Committer) decode(capture *transcript.Capture) *decoded {
-	d := &decoded{capture: capture, Subject: link.Subject{Exchange: newExchange(capture)}}
+func (c *Decoder) Decode(capture *transcript.Capture) *Decoded {
+	d := &Decoded{capture: capture, Subject: link.Subject{Exchange: newExchange(capture)}}
 	e := d.Exchange
 	d.request = c.readPieces(capture.Request, &e.Request)
 	d.response = c.readPieces(capture.Response, &e.Response)
@@ -64,6 +88,23 @@ func (c *Committer) decode(capture *transcript.Capture) *decoded {
 	return d
 }
 
+// StoreBodies stores the bodies that are not omitted.
+func (d *Decoded) StoreBodies(tx transcript.BodyWriter) (err error) {
+	e := d.Exchange
+	if e.Request.Omitted != OmitBodies {
+		if e.Request.Body, err = d.request.store(tx, &e.Request); err != nil {
+			return err
+		}
+	}
+	if e.Response.Omitted != OmitBodies {
+		if e.Response.Body, err = d.response.store(tx, &e.Response); err != nil {
+			return err
+		}
+	}
+	e.Lossy = e.Lossy || d.request.failed != nil || d.response.failed != nil
+	return nil
+}
+
 // leftOut says what was left out of one side by whoever recorded it.
 func leftOut(m *transcript.Message, o *transcript.Omission) {
 	if o != nil {
@@ -73,7 +114,7 @@ func leftOut(m *transcript.Message, o *transcript.Omission) {
 
 // omit leaves out what the user wants left out. Pictures go before anything is
 // derived, so that the same is derived from what is stored.
-func (c *Committer) omit(m *transcript.Message, p pieces) {
+func (c *Decoder) omit(m *transcript.Message, p pieces) {
 	switch {
 	case p.body == nil && p.source == nil:
 	case c.Omit == OmitBodies:
@@ -85,7 +126,7 @@ func (c *Committer) omit(m *transcript.Message, p pieces) {
 
 // understand decodes an exchange. A fault in a decoder must not end recording:
 // what it cannot take is kept raw.
-func (c *Committer) understand(w *dialect.Wire) (reading *dialect.Reading) {
+func (c *Decoder) understand(w *dialect.Wire) (reading *dialect.Reading) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			reading = new(dialect.Memory).Read(transcript.Unknown, w)
@@ -120,7 +161,7 @@ func encoding(header map[string][]string) string {
 }
 
 // plain undoes the content encoding of one side.
-func (d *decoded) plain(m *transcript.Message, p pieces) []byte {
+func (d *Decoded) plain(m *transcript.Message, p pieces) []byte {
 	if m.ContentEncoding == "" || m.ContentEncoding == "identity" || len(p.body) == 0 {
 		return p.body
 	}
@@ -132,7 +173,7 @@ func (d *decoded) plain(m *transcript.Message, p pieces) []byte {
 }
 
 // describe fills what the exchange says of its turn.
-func (d *decoded) describe() {
+func (d *Decoded) describe() {
 	e, t := d.Exchange, d.Turn
 	e.Stream, e.Complete, e.Model, e.ResponseModel = t.Stream, t.Complete, t.Model, t.ResponseModel
 	e.ResponseID, e.FinishReason, e.Usage = t.ResponseID, t.FinishReason, t.Usage
@@ -201,7 +242,7 @@ func correct(e *transcript.Exchange, t *transcript.Turn) {
 // onWire gives the offset in the wire bytes by which the decoded response body
 // was there up to offset. Those of a compressed body are searched for, since a
 // decoder gives no account of them.
-func (d *decoded) onWire(offset int64) int64 {
+func (d *Decoded) onWire(offset int64) int64 {
 	m := &d.Exchange.Response
 	if m.ContentEncoding == "" || m.ContentEncoding == "identity" {
 		return offset

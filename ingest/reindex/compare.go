@@ -1,4 +1,4 @@
-package ingest
+package reindex
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retake-debugger/retake/ingest/decode"
 	"github.com/retake-debugger/retake/ingest/link"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -25,11 +26,11 @@ func (d Difference) String() string {
 	return "what was derived of it differs from what this version derives: " + strings.Join(slices.Sorted(slices.Values(d.Parts)), ", ")
 }
 
-// Rederive derives every exchange again and tells where that differs from what
+// Compare derives every exchange again and tells where that differs from what
 // is stored: Reindex changes those, and what follows from them, and nothing if
 // there are none. It writes nothing. Exchanges that cannot be read are left out.
 // With an error it tells what it found until then. progress may be nil.
-func Rederive(ctx context.Context, r transcript.Reader, progress func(done, newest int64)) ([]Difference, error) {
+func Compare(ctx context.Context, r transcript.Reader, progress func(done, newest int64)) ([]Difference, error) {
 	allow, err := allowed(ctx, r)
 	if err != nil {
 		return nil, fmt.Errorf("derive again: %w", err)
@@ -46,7 +47,7 @@ func Rederive(ctx context.Context, r transcript.Reader, progress func(done, newe
 		if err == nil {
 			err = c.add(e)
 		}
-		if gone(err) {
+		if decode.Gone(err) {
 			continue
 		}
 		if err != nil {
@@ -59,17 +60,12 @@ func Rederive(ctx context.Context, r transcript.Reader, progress func(done, newe
 	return c.again()
 }
 
-// gone tells that there is nothing to derive an exchange from.
-func gone(err error) bool {
-	return errors.Is(err, transcript.ErrDamaged) || errors.Is(err, transcript.ErrNotFound) || errors.Is(err, errOmitted)
-}
-
 // comparison holds what is stored against what is derived.
 type comparison struct {
 	ctx     context.Context
 	reader  transcript.Reader
 	allow   lenience
-	decoder Committer
+	decoder decode.Decoder
 	found   []Difference
 }
 
@@ -88,7 +84,7 @@ func (c *comparison) add(e *transcript.Exchange) error {
 	}
 	for _, id := range late {
 		d, parts, err := c.one(id, e.N)
-		if err != nil && !gone(err) {
+		if err != nil && !decode.Gone(err) {
 			return err
 		}
 		if len(parts) > 0 && !slices.ContainsFunc(c.found, func(f Difference) bool { return f.Exchange == id }) {
@@ -100,12 +96,12 @@ func (c *comparison) add(e *transcript.Exchange) error {
 
 // one derives an exchange again, as of another one as Relink does it if that is
 // not 0, and names what is otherwise.
-func (c *comparison) one(id string, asOf int64) (*decoded, []string, error) {
+func (c *comparison) one(id string, asOf int64) (*decode.Decoded, []string, error) {
 	old, err := c.reader.Exchange(c.ctx, id)
 	if err != nil {
 		return nil, nil, err
 	}
-	d, err := c.decoder.redecode(c.ctx, c.reader, old)
+	d, err := c.decoder.Redecode(c.ctx, c.reader, old)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,4 +1,4 @@
-package ingest
+package reindex
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/retake-debugger/retake/ingest/decode"
 	"github.com/retake-debugger/retake/ingest/link"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -31,9 +32,9 @@ func Relink(ctx context.Context, s transcript.Store, exchanges ...string) (chang
 	return changed, nil
 }
 
-// relinkPending links again the exchanges with pending links to d, and those that
+// RelinkPending links again the exchanges with pending links to d, and those that
 // continue them. It returns those that changed, as they were before.
-func relinkPending(ctx context.Context, tx transcript.Tx, d *decoded) ([]*transcript.Exchange, error) {
+func RelinkPending(ctx context.Context, tx transcript.Tx, d *decode.Decoded) ([]*transcript.Exchange, error) {
 	late, err := link.PendingOn(tx.Before(d.Exchange.N), &d.Subject)
 	if err != nil || len(late) == 0 {
 		return nil, err
@@ -52,7 +53,7 @@ type relinker struct {
 	ctx     context.Context
 	tx      transcript.Tx
 	asOf    int64 // number of the exchange that is known by now
-	decoder Committer
+	decoder decode.Decoder
 	queue   []*transcript.Exchange
 	queued  map[string]bool
 	rounds  map[string]int
@@ -112,8 +113,8 @@ func (r *relinker) run() (changed []*transcript.Exchange, err error) {
 }
 
 func (r *relinker) one(e *transcript.Exchange, allow lenience) (bool, error) {
-	d, err := r.decoder.reread(r.ctx, r.tx, e.ID)
-	if errors.Is(err, transcript.ErrDamaged) || errors.Is(err, errOmitted) {
+	d, err := r.decoder.Reread(r.ctx, r.tx, e.ID)
+	if errors.Is(err, transcript.ErrDamaged) || errors.Is(err, decode.ErrOmitted) {
 		return false, nil
 	}
 	if err != nil {

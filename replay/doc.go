@@ -10,7 +10,7 @@
 //     another API is asked, and checks it with lint. Nothing is sent yet. A [Ready] says
 //     what would be: its requests, their edits and losses, what would be refused, which
 //     keys are missing ([Ready.SetKeys]) and what it is likely to cost ([Ready.Estimate]),
-//     so that somebody can agree to it.
+//     so that a person can agree to it.
 //   - [Ready.Play] plays one take. A comparison hands its arms to package sample, a search
 //     for the smallest request goes to package minimise. Each take is recorded and stored
 //     as it happens.

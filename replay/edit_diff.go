@@ -10,7 +10,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Difference returns the edits that make of one request body another that somebody
+// Difference returns the edits that make of one request body another that a person
 // wrote by hand: as few and as small as a comparison from both ends finds. White
 // space and the order of members do not count.
 func Difference(before, after []byte) ([]transcript.Edit, error) {

@@ -15,7 +15,7 @@ func (r *Request) NewErrors() []lint.Finding {
 	if err != nil {
 		return nil
 	}
-	return newErrors(r.recorded.errors(), now.errors())
+	return newErrors(r.before().errors(), now.errors())
 }
 
 // newErrors returns the findings that were not there before. What was may have moved.

@@ -12,7 +12,7 @@ import (
 )
 
 // applyPatch makes the changes of a JSON Patch (RFC 6902). The library reads it; the
-// changes are spliced, since it would write the whole body anew.
+// changes are spliced, since the library would rewrite the whole body.
 func applyPatch(body, patch []byte) ([]byte, error) {
 	operations, err := jsonpatch.DecodePatch(patch)
 	if err != nil {

@@ -249,7 +249,7 @@ func (y *Ready) complete(e *transcript.Edit, history []transcript.Item) (later b
 	return later, nil
 }
 
-// byHand adds the edits that somebody makes in the body that the others make.
+// byHand adds the edits that a person makes in the body that the other edits made.
 func (y *Ready) byHand(ctx context.Context, r transcript.Reader, o *original) error {
 	body, err := o.whole(ctx, r)
 	if err != nil {
@@ -265,7 +265,7 @@ func (y *Ready) byHand(ctx context.Context, r transcript.Reader, o *original) er
 	return err
 }
 
-// resume makes the request with which a take goes on.
+// resume makes the request with which a take continues.
 func (y *Ready) resume(ctx context.Context, r transcript.Reader) (err error) {
 	p := y.Plan
 	if y.Request, y.Resumed, err = Resume(ctx, r, p.Resume); err != nil {
@@ -282,8 +282,8 @@ func (y *Ready) resume(ctx context.Context, r transcript.Reader) (err error) {
 	return y.SetResults(append(slices.Clone(p.Edits), p.Later...))
 }
 
-// SetResults returns a take that goes on the results of its open calls, and of results that
-// the recording goes on with. A call may be named by a unique part of its id.
+// SetResults sets the results of a resumed take's open calls, and of calls that the
+// recording continues with. A call may be named by a unique part of its id.
 func (y *Ready) SetResults(edits []transcript.Edit) error {
 	edits = slices.Clone(edits)
 	for i := range edits {

@@ -21,8 +21,8 @@ type Estimate struct {
 // bytesPerToken is what a token has of a body, about.
 const bytesPerToken = 4
 
-// Estimate tells what a take of the exchange at which the recording begins is likely to
-// use, if it is sent as req is. One that goes on from another take does not do again
+// Estimate returns what a take of the exchange at which the recording begins is likely to
+// use, if it is sent as req is. One that resumes another take does not repeat
 // what that did. Without prices its cost is not known.
 func (t *RecordedResults) Estimate(req *Request, mode transcript.TakeMode, steps int, prices *pricing.Table) Estimate {
 	line := t.line[min(req.done, len(t.line)-1):]

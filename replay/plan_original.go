@@ -79,7 +79,7 @@ func (o *original) whole(ctx context.Context, r transcript.Reader) (*decoded, er
 }
 
 // decoded is a request body and the turn that it decodes to, which is made when it is
-// first asked for. Takes that are played at once share it; nobody changes the turn.
+// first asked for. Takes that are played at once share it and do not change it.
 type decoded struct {
 	speaks transcript.Dialect
 	body   []byte

@@ -60,7 +60,7 @@ func (y *Ready) Local() bool {
 	return !slices.ContainsFunc(y.Requests(), func(r *Request) bool { return !r.Local() })
 }
 
-// SetKeys returns each request that needs one its key from the environment: that of the
+// SetKeys sets the key of each request that needs one, from the environment: that of the
 // named variable, or of the host's own if variable is "". A KeyError says which is missing.
 func (y *Ready) SetKeys(getenv func(string) string, variable string) error {
 	for _, r := range y.Requests() {
@@ -116,13 +116,13 @@ func (y *Ready) Play(ctx context.Context, p *Player, progress func(Event)) (*Tak
 	return p.Play(ctx, y.Request, o)
 }
 
-// Placeholder is a result that stands for what a source would have.
+// Placeholder is a result that stands in for that of a source that was not run.
 type Placeholder struct {
 	Call   *Call
 	Source transcript.Source
 }
 
-// Next returns the request that is sent first when a take goes on. No source runs:
+// Next returns the request that is sent first when a take is resumed. No source runs:
 // placeholders stand for the results of those that would.
 func (y *Ready) Next(ctx context.Context, r transcript.Reader) (*Request, []Placeholder, error) {
 	var stood []Placeholder

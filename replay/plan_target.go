@@ -9,7 +9,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// ErrUpstream means that the address of a server is none.
+// ErrUpstream means that the address of a server is not an absolute URL.
 var ErrUpstream = errors.New("not an absolute URL")
 
 // Target is one place that a request goes to. Empty members leave it as it was.
@@ -44,7 +44,7 @@ func (t *Target) Name() string {
 	return name
 }
 
-// Aim turns a request towards the target, and tells what could not be carried: the
+// Aim directs a request to the target, and returns what could not be converted: the
 // model is an edit of the request. A provider that speaks one dialect alone is spoken
 // to in it. ErrUpstream if the upstream is neither a provider nor an address.
 func (t *Target) Aim(ctx context.Context, r transcript.Reader, req *Request) ([]dialect.Loss, error) {

@@ -105,3 +105,17 @@ func TestPlan_DecodesABodyOnce(t *testing.T) {
 		}
 	}
 }
+
+// A request that was put together by hand is played like any other.
+func TestPlayer_PlaysARequestMadeByHand(t *testing.T) {
+	model := newScripted(t, 1)
+	b := newBench(t)
+	origin := b.first(model, "/v1/chat/completions")
+	body := firsts["/v1/chat/completions"]
+	req := &replay.Request{Origin: origin, Method: "POST", URL: origin.URL, Header: http.Header{}, Body: []byte(strings.Replace(body, "go", "stop", 1)), Recorded: []byte(body),
+		Edits: []transcript.Edit{{Op: transcript.SetValue, At: "/messages/0/content", Value: json.RawMessage(`"stop"`)}}}
+	take, err := b.Player().Play(t.Context(), req, replay.Options{Limits: replay.Limits{Steps: 1}})
+	if err != nil || take.Outcome != transcript.OK || len(req.NewErrors()) > 0 {
+		t.Errorf("%+v, %v", take, err)
+	}
+}

@@ -34,7 +34,7 @@ type Options struct {
 	Group   string // what takes that are compared have in common
 	Arm     string // which of the compared things it is
 	Resume  *Resumed
-	// Progress, if set, is told what happens, by the goroutine that plays.
+	// Progress, if set, is called by the goroutine that plays.
 	Progress func(Event)
 }
 
@@ -54,7 +54,7 @@ type Event struct {
 	Err      error            // of Answered: why there is no whole answer
 }
 
-// EventKind is what an Event tells of.
+// EventKind is the kind of an Event.
 type EventKind string
 
 // The kinds of events.
@@ -106,13 +106,13 @@ type OpenCall struct {
 	Arguments string `json:"arguments_raw"`
 }
 
-// Play sends a request and, unless the mode is Once, goes on: it answers the tool
+// Play sends a request and, unless the mode is Once, continues: it answers the tool
 // calls of each answer from the sources and sends again, until the model calls none,
 // a limit is reached or a call stays open. Calls that the provider runs itself are
 // not answered. What happens is kept in the Store as it happens.
 //
 // An error says that nothing could be kept. Whatever else ends a take, a refused
-// request or a cancelled ctx too, is told by the Take.
+// request or a cancelled ctx too, is reported by the Take.
 func (p *Player) Play(ctx context.Context, req *Request, o Options) (*Take, error) {
 	l, err := p.newLoop(ctx, req, &o)
 	if err != nil {

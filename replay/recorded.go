@@ -10,7 +10,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// RecordedResults holds the tool results that a recorded run went on with behind some step,
+// RecordedResults has the tool results that a recorded run continued with after some step,
 // by tool and arguments. It may be used by several takes.
 type RecordedResults struct {
 	byCall map[resultKey][]*recordedResult
@@ -39,7 +39,7 @@ func keyOf(name, raw string, arguments json.RawMessage) resultKey {
 	return resultKey{name, raw}
 }
 
-// ReadRecorded reads what a run went on with behind an exchange: along its own line,
+// ReadRecorded reads what a run continued with after an exchange: along its own line,
 // replays left out. What came before is in the request of that exchange, and used
 // up. What cannot be read is left out.
 func ReadRecorded(ctx context.Context, r transcript.Reader, origin *transcript.Exchange) (*RecordedResults, error) {
@@ -86,7 +86,7 @@ func (t *RecordedResults) CallIDs() []string {
 func (t *RecordedResults) Has(callID string) bool { return t.byID[callID] != nil }
 
 // lineFrom returns an exchange and those that went on from it: of several that did,
-// the one that leads furthest. A failed attempt goes on with what the next attempt
+// the one that leads furthest. A failed attempt continues with what the next attempt
 // at its step did.
 func lineFrom(ctx context.Context, r transcript.Reader, origin *transcript.Exchange) ([]*transcript.Exchange, error) {
 	if origin.Link.Run == "" || origin.Link.Agent == "" {
@@ -172,10 +172,10 @@ func unreadable(err error) bool {
 	return errors.Is(err, transcript.ErrNotFound) || errors.Is(err, transcript.ErrDamaged)
 }
 
-// Player returns the recording as sources for one take: what the edits say of results on
+// Sources returns the recording as sources for one take: what the edits say of results on
 // it, and what was recorded. Results of the same call are given in the order in
 // which they were used, each once. used are the calls of an earlier take, that this
-// one goes on from, that got theirs from the recording.
+// one resumes, that got theirs from the recording.
 func (t *RecordedResults) Sources(edits []transcript.Edit, used []*Call) (edited, recorded Source) {
 	p := &resultSources{of: t, next: map[resultKey]int{}, edits: map[string]*transcript.Edit{}}
 	for i := range edits {

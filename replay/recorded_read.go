@@ -8,7 +8,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// readLine reads the results that the requests of a line brought, behind the first one,
+// readLine reads the results that the requests of a line introduced, after the first one,
 // in order.
 func readLine(ctx context.Context, r transcript.Reader, line []*transcript.Exchange) ([]*recordedResult, error) {
 	t := recordedReader{ctx: ctx, reader: r}
@@ -32,7 +32,7 @@ func readLine(ctx context.Context, r transcript.Reader, line []*transcript.Excha
 // each step.
 const mostChanged = 64
 
-// recordedReader reads results from the requests that brought them, the last one first.
+// recordedReader reads results from the requests that introduced them, the last one first.
 // Clients send the whole history each time, so that most are in a later request too,
 // which is read once: one that leaves some out ends that.
 type recordedReader struct {
@@ -71,7 +71,7 @@ func (t *recordedReader) turn(e *transcript.Exchange) (*readTurn, error) {
 	return out, nil
 }
 
-// read returns the results that a request brought.
+// read returns the results that a request introduced.
 func (t *recordedReader) read(e *transcript.Exchange) (list []*recordedResult, err error) {
 	rows, err := t.reader.IntroducedResults(t.ctx, e.ID)
 	if err != nil || len(rows) == 0 {

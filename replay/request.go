@@ -111,7 +111,7 @@ func (r *Request) clone() *Request {
 	return &own
 }
 
-// Turn returns what the body decodes to. It is decoded once; nobody may change the turn.
+// Turn returns what the body decodes to. It is decoded once; callers must not change it.
 func (r *Request) Turn() (*transcript.Turn, error) {
 	d, err := r.decoded()
 	if err != nil {
@@ -142,6 +142,23 @@ func (r *Request) With(edits []transcript.Edit, body []byte) (*Request, error) {
 	return own, nil
 }
 
+// decodes is where it is counted how many bodies are decoded; nil for a request that was
+// put together by hand.
+func (r *Request) decodes() *atomic.Int64 {
+	if r.from == nil {
+		return nil
+	}
+	return r.from.decodes
+}
+
+// before returns the body that the edits were made in.
+func (r *Request) before() *decoded {
+	if r.recorded == nil {
+		r.recorded = newDecoded(r.Origin.Dialect, r.Origin.Method, r.Origin.URL, r.Recorded, r.decodes())
+	}
+	return r.recorded
+}
+
 // decoded returns the body without its content encoding, decoded once.
 func (r *Request) decoded() (*decoded, error) {
 	speaks := r.Speaks()
@@ -152,12 +169,12 @@ func (r *Request) decoded() (*decoded, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := newDecoded(speaks, r.Method, r.URL, plain, r.from.decodes)
+	d := newDecoded(speaks, r.Method, r.URL, plain, r.decodes())
 	r.read, r.sent = d, r.Body
 	return d, nil
 }
 
-// notSent are headers that belong to one connection or are set anew.
+// notSent are headers that belong to one connection or are set for each request.
 var notSent = []string{"Connection", "Keep-Alive", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Content-Length", "Host", "Expect"}
 
 // redacted begins what a recording holds in place of a credential.

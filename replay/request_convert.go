@@ -24,7 +24,7 @@ var ErrHeld = errors.New("the provider holds a part of the history")
 // dialect, such as a deployment of Azure.
 var ErrPath = errors.New("no known path for the other dialect")
 
-// Speaks returns the dialect that the request is in: that of its origin unless it
+// Speaks returns the API that the request is in: that of its origin unless it
 // was converted.
 func (r *Request) Speaks() transcript.Dialect {
 	if r.converted != "" {
@@ -45,7 +45,7 @@ func (r *Request) Model() string {
 // ConvertTo makes a request of another dialect of it, for model; model "" keeps
 // the one that it names. Path and headers change with it, and the place of the
 // key; a request to OpenAI's own host goes to Anthropic's and the other way
-// around, any other stays with its host. It tells what could not be carried.
+// around, any other stays with its host. It returns what could not be converted.
 // ErrHeld if history would be missing. Within one dialect only the model changes.
 func (r *Request) ConvertTo(to transcript.Dialect, model string) ([]dialect.Loss, error) {
 	body, err := r.plainBody()
@@ -139,7 +139,7 @@ func (r *Request) Whole(ctx context.Context, reader transcript.Reader) error {
 		return nil
 	}
 	from := r.from
-	if from.exchange != r.Origin {
+	if from == nil || from.exchange != r.Origin {
 		var err error
 		if from, err = readOriginal(ctx, reader, r.Origin); err != nil {
 			return err

@@ -43,7 +43,7 @@ func (r *Request) SetKey(key string) error {
 }
 
 // ErrNoVariable means that no key is known for the host that a request goes to, or
-// that it would be sent in plain text, so that somebody has to name one.
+// that it would be sent in plain text, so that a user has to name one.
 var ErrNoVariable = errors.New("no key is known for the host, or the way there is not encrypted")
 
 // ErrNoKey means that the variable of a key is not set.

@@ -78,7 +78,7 @@ func (b *lentBody) Close() error {
 	return nil
 }
 
-// isLent reports whether somebody may still read a body that was sent.
+// isLent reports whether a transport may still read a body that was sent.
 func (r *Request) isLent() bool { return r.lent != nil && r.lent.Load() > 0 }
 
 // turn decodes an answer to the request.

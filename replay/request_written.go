@@ -2,8 +2,8 @@ package replay
 
 import "net/http"
 
-// Written is a request to be written down instead of sent: Key stands where the
-// credential belongs, "" if there is none.
+// Written is a request to be written down instead of sent: Key takes the place of the
+// credential, "" if there is none.
 type Written struct {
 	Method   string
 	URL      string

@@ -133,7 +133,7 @@ func (f *filler) exchange(id, what string) (*transcript.Exchange, error) {
 	return e, nil
 }
 
-// parent returns the exchange whose answer the request goes on from, nil if a
+// parent returns the exchange whose answer the request continues, nil if a
 // conversation begins with it.
 func (f *filler) parent(e *transcript.Exchange, turn *transcript.Turn) (*transcript.Exchange, error) {
 	l := &e.Link

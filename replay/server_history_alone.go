@@ -7,9 +7,9 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// StandAlone puts in the history that the provider holds, so that a take can go on from
+// StandAlone puts in the history that the provider holds, so that a take can continue
 // the request and adds nothing to a conversation or a thread. Most requests stay as they
-// are. Play does the same before it goes on from a request. ErrHeld if the recording does
+// are. Play does the same before it continues a request. ErrHeld if the recording does
 // not have all of the history.
 func (r *Request) StandAlone(ctx context.Context, reader transcript.Reader) error {
 	plain, err := r.decoded()

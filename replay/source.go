@@ -32,7 +32,7 @@ func (c *Call) recordedName() string {
 	return c.Name
 }
 
-// Input returns the arguments as a tool is told them: as JSON if they are, else as the
+// Input returns the arguments as a tool gets them: as JSON if they are, else as the
 // text that they are.
 func (c *Call) Input() []byte {
 	if c.Arguments != nil {
@@ -41,7 +41,7 @@ func (c *Call) Input() []byte {
 	return []byte(c.ArgumentsRaw)
 }
 
-// Result is what a source says a call brought.
+// Result is the result of a call, from a source.
 type Result struct {
 	Text    string
 	IsError bool

@@ -10,7 +10,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Simulated is a Source: a model that plays the tools. It is told the definition of
+// Simulated is a Source: a model that plays the tools. It gets the definition of
 // the tool, results that were recorded of it, and the arguments. What it is asked is
 // a side call of the take.
 type Simulated struct {

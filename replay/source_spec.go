@@ -88,7 +88,7 @@ func (y *Ready) placeholders(stood *[]Placeholder) []Source {
 	return list
 }
 
-// notRun stands for a source that is not run. Which tools an MCP server has is not known
+// notRun stands in for a source that is not run. Which tools an MCP server has is not known
 // before it runs.
 type notRun struct {
 	SourceSpec

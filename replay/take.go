@@ -34,7 +34,7 @@ func keep(ctx context.Context, s transcript.Store, take *transcript.Take) error 
 	return nil
 }
 
-// result tells what came of the take.
+// result returns what came of the take.
 func (l *loop) result() (*Take, error) {
 	t := &Take{Ref: fmt.Sprintf("t%d", l.take.N), N: l.take.N, Origin: l.take.Origin, Edits: []transcript.Edit{}, Mode: l.take.Mode, Outcome: l.take.Outcome, StopReason: l.take.StopReason,
 		Steps: []string{}, Results: append([]transcript.TakeResult{}, l.base...), OpenCalls: []OpenCall{}, Usage: l.spent.total(), Error: l.failure, Turns: l.turns, Stored: l.take}

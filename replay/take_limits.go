@@ -21,7 +21,7 @@ type Limits struct {
 // errTimeout is why a take was cancelled that took too long.
 var errTimeout = errors.New("the take took too long")
 
-// reached tells which limit a take has reached, "" if none.
+// reached returns the limit that a take has reached, "" if none.
 func (l *Limits) reached(steps int, s *spent) transcript.StopReason {
 	switch {
 	case l.Steps > 0 && steps >= l.Steps:
@@ -78,7 +78,7 @@ func (s *spent) cost() (usd *string, lowerBound bool) {
 	return &d, s.lower || s.unpriced > 0
 }
 
-// total is the usage of all requests, nil if none told it.
+// total is the usage of all requests, nil if none reported it.
 func (s *spent) total() *transcript.Usage {
 	if s.counted == 0 {
 		return nil

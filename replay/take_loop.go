@@ -143,12 +143,12 @@ func (l *loop) isEdited(it *transcript.Item) bool {
 }
 
 // recordedResults counts the results of the recorded request, nil if there are no
-// edits or they cannot be held against those of the request.
+// edits or they cannot be compared with those of the request.
 func (l *loop) recordedResults() map[transcript.Key]int {
 	if len(l.req.Edits) == 0 || l.req.converted != "" {
 		return nil
 	}
-	items := l.req.recorded.turn().Input
+	items := l.req.before().turn().Input
 	counts := map[transcript.Key]int{}
 	for i := range items {
 		if items[i].Kind == transcript.ToolResult {
@@ -277,7 +277,7 @@ func (l *loop) read(ctx context.Context, req *Request, resp *Response, err error
 	}
 }
 
-// stopped tells why ctx ended.
+// stopped returns why ctx ended.
 func stopped(ctx context.Context) transcript.StopReason {
 	switch {
 	case ctx.Err() == nil:
@@ -361,7 +361,7 @@ func (l *loop) answers(ctx context.Context) ([]dialect.Result, transcript.StopRe
 }
 
 // keepResult notes where a result came from. What was run is kept at once, since it
-// may not be run again: if the next request is never sent, a take that goes on from
+// may not be run again: if the next request is never sent, a take that resumes
 // this one has it.
 func (l *loop) keepResult(ctx context.Context, c *Call, r *Result) error {
 	kept := transcript.TakeResult{CallID: c.CallID, Name: c.Name, Source: r.Source, From: r.From}

@@ -18,7 +18,7 @@ var ErrFinished = errors.New("the take has come to its end")
 // ErrOpenCalls means that calls at which a take stopped are still without a result.
 var ErrOpenCalls = errors.New("open calls have no result")
 
-// Resumed is a take that is gone on from where it stopped.
+// Resumed is a take that continues from where it stopped.
 type Resumed struct {
 	Take  *transcript.Take
 	Calls []*Call           // that it left open; none if its last request is to be sent again
@@ -30,7 +30,7 @@ type Resumed struct {
 	waiting []transcript.TakeResult // of it, that were not
 }
 
-// Resume makes the request with which a take goes on: the last one that it sent.
+// Resume makes the request with which a take continues: the last one that it sent.
 // The player adds the answer to it and the results of the calls. ErrFinished if the
 // take has none left.
 func Resume(ctx context.Context, r transcript.Reader, t *transcript.Take) (*Request, *Resumed, error) {
@@ -150,7 +150,7 @@ func (s *Resumed) inherit(ctx context.Context, r transcript.Reader) error {
 	return nil
 }
 
-// Next makes the request that Play sends first when a take goes on: with the answer at
+// Next makes the request that Play sends first when a take is resumed: with the answer at
 // which it stopped, and the results of its calls. edits are those that Options has.
 // ErrOpenCalls if a call has none.
 func (s *Resumed) Next(ctx context.Context, r transcript.Reader, req *Request, sources []Source, edits []transcript.Edit) (*Request, error) {
@@ -182,8 +182,8 @@ func (s *Resumed) Next(ctx context.Context, r transcript.Reader, req *Request, s
 	return &own, nil
 }
 
-// keep sorts the results of a take: those that no request brought wait, if it is the
-// take that is gone on from. What comes from the recording or an edit comes from there again.
+// keep sorts the results of a take: those that no request introduced wait, if it is the
+// take that is resumed. What comes from the recording or an edit comes from there again.
 func (s *Resumed) keep(t *transcript.Take) {
 	var sent []transcript.TakeResult
 	for _, r := range t.Results {

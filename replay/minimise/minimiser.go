@@ -43,7 +43,7 @@ type Minimiser struct {
 	// matter: such parts are tried first. Both may be nil.
 	Recorded *transcript.Turn
 	Suspect  func(text string) bool
-	// Progress, if set, is told of each candidate that was asked.
+	// Progress, if set, is called for each candidate that was asked.
 	Progress func(Tried)
 }
 
@@ -116,7 +116,7 @@ func (m *Minimiser) Run(ctx context.Context) (*Smallest, error) {
 	return w.result(again), nil
 }
 
-// goesOn notes why the search ended if it ended with what it has, and gives any other
+// goesOn notes why the search ended if it ended with a result, and returns any other
 // error.
 func (w *minimising) goesOn(ctx context.Context, err error) error {
 	switch {

@@ -217,7 +217,7 @@ func (c *candidate) clone() *candidate {
 	return own
 }
 
-// kept tells of each piece whether it stays.
+// kept returns for each piece whether it stays.
 func (p *parts) kept(c *candidate) []bool {
 	kept := make([]bool, len(p.pieces))
 	for i := range p.pieces {

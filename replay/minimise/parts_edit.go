@@ -12,7 +12,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// edits says what a candidate has otherwise than the whole request: texts first, then
+// edits returns how a candidate differs from the whole request: texts first, then
 // what is dropped, from the end on, so that no pointer moves.
 func (p *parts) edits(c *candidate) ([]transcript.Edit, error) {
 	kept := p.kept(c)

@@ -82,7 +82,7 @@ type Line struct {
 	Text string `json:"text"`
 }
 
-// result tells what was found.
+// result returns what was found.
 func (w *minimising) result(again *Tried) *Smallest {
 	s := &Smallest{Exchange: w.Request.Origin.ID, LookedAt: w.Predicate.Name, Samples: w.Samples, AtLeast: w.AtLeast, Take: w.bestTake, Group: w.Group,
 		Decisive: []Decisive{}, LeftOut: []Unit{}, Least: w.least, Stopped: w.stopped, Candidates: w.list, Illegal: w.illegal, Requests: w.spent.takes,
@@ -139,7 +139,7 @@ func (w *minimising) divide(s *Smallest, whole *candidate) {
 	}
 }
 
-// mostText is how much of a text is told.
+// mostText is how much of a text a report has.
 const mostText = 400
 
 func begins(text string) string {
@@ -153,7 +153,7 @@ func begins(text string) string {
 	return text[:n] + "…"
 }
 
-// unit tells of the items that are one.
+// unit describes the items of one unit.
 func (w *minimising) unit(n int) Unit {
 	u := Unit{N: n + 1, At: []string{}}
 	for _, i := range w.parts.units[n] {
@@ -194,7 +194,7 @@ func (t *longText) left(kept []bool) (list []Line) {
 	return list
 }
 
-// Estimate tells what Run is likely to use, if there are two causes in each kind of
+// Estimate returns what Run is likely to use, if there are two causes in each kind of
 // parts: every candidate counted as large as the whole request. Without prices its
 // cost is not known.
 func (m *Minimiser) Estimate(prices *pricing.Table) (replay.Estimate, error) {

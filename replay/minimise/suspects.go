@@ -141,7 +141,7 @@ func (s *suspects) score(it *transcript.Item) (n int) {
 	return n
 }
 
-// ranked orders units, those most suspected first, and tells how many are suspicious.
+// ranked orders units, those most suspected first, and returns how many are suspicious.
 func (s *suspects) ranked(units []int) (order []int, suspected int) {
 	scores := map[int]int{}
 	last := len(s.parts.pieces) - 1

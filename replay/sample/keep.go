@@ -7,7 +7,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// longestLabel bounds what a kept report tells of the arguments of calls, in bytes.
+// longestLabel bounds the arguments of calls in a kept report, in bytes.
 const longestLabel = 1000
 
 // Keep keeps a report beside its takes, so that it can be read again. Long labels

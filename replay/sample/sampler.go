@@ -22,7 +22,7 @@ type Sampler struct {
 	Predicate replay.Predicate
 	Cost      *big.Rat // USD for all takes; no further take begins beyond it; nil for no limit
 	Group     string   // what the takes have in common, in the store
-	// Progress, if set, is told of each take that ended, one at a time.
+	// Progress, if set, is called for each take that ended, one at a time.
 	Progress func(Played)
 }
 
@@ -178,7 +178,7 @@ func (s *sampling) fail(err error) {
 	s.cancel()
 }
 
-// play plays a take, and tells the status of its last answer.
+// play plays a take, and returns the status of its last answer.
 func (s *sampling) play(arm int) (t *replay.Take, status int, err error) {
 	a := &s.Arms[arm]
 	o, done, err := a.Options(s.ctx)
@@ -199,7 +199,7 @@ func (s *sampling) play(arm int) (t *replay.Take, status int, err error) {
 	return t, status, err
 }
 
-// hush lets no take begin for a while.
+// hush delays the next take: a server wants to be left alone.
 func (s *sampling) hush(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

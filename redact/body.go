@@ -3,10 +3,11 @@ package redact
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/retake-debugger/retake/rawjson"
 )
 
 // A Splice is a change that Body made: Text instead of the bytes from Start to
@@ -124,64 +125,25 @@ func pieceMember(name string) bool {
 	return false
 }
 
-// values takes the strings of JSON that begins at base in the body. It goes on
-// over what is no JSON.
+// values takes the strings of a JSON text that begins at base in the body. t is nil
+// outside an event stream.
 func (w *bodyWalk) values(text []byte, base int, t *tracing) {
-	type level struct {
-		object bool
-		name   string
-		wants  bool // a name comes next
-	}
-	stack := []level{}
 	begun := len(w.list)
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; c {
-		case '{', '[':
-			stack = append(stack, level{object: c == '{', wants: c == '{'})
-		case '}', ']':
-			if len(stack) > 0 {
-				stack = stack[:len(stack)-1]
+	for leaf := range rawjson.Leaves(text) {
+		raw, name := text[leaf.Start:leaf.End], leaf.Name()
+		switch {
+		case leaf.Number:
+			if n := len(leaf.Names); t != nil && n > 0 && strings.HasSuffix(leaf.Names[n-1], "index") {
+				t.path = append(t.path, leaf.Names[n-1]+string(raw))
 			}
-		case ',':
-			if n := len(stack); n > 0 && stack[n-1].object {
-				stack[n-1].wants = true
+		case !sealed(name) && len(raw) > 0 && (t != nil || len(raw) >= 8):
+			stream := ""
+			if t != nil && pieceMember(name) {
+				stream = "/" + strings.Join(leaf.Names, "/")
 			}
-		case '"':
-			end := stringEnd(text, i+1)
-			if end < 0 {
-				end = len(text)
-			}
-			raw := text[i+1 : min(end, len(text))]
-			n := len(stack)
-			if n > 0 && stack[n-1].object && stack[n-1].wants {
-				stack[n-1].name, stack[n-1].wants = string(raw), false
-				i = end
-				continue
-			}
-			name := ""
-			for k := n - 1; k >= 0 && name == ""; k-- {
-				name = stack[k].name
-			}
-			if !sealed(name) && len(raw) > 0 && (t != nil || len(raw) >= 8) {
-				path := ""
-				if t != nil && pieceMember(name) {
-					for k := range stack {
-						path += "/" + stack[k].name
-					}
-				}
-				w.list = append(w.list, piece{start: base + i + 1, end: base + i + 1 + len(raw), text: unquoted(raw), name: name, stream: path})
-			} else if t != nil && name == "item_id" {
-				t.path = append(t.path, string(raw))
-			}
-			i = end
-		case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-			start := i
-			for i+1 < len(text) && text[i+1] >= '0' && text[i+1] <= '9' {
-				i++
-			}
-			if n := len(stack); t != nil && n > 0 && strings.HasSuffix(stack[n-1].name, "index") {
-				t.path = append(t.path, stack[n-1].name+string(text[start:i+1]))
-			}
+			w.list = append(w.list, piece{start: base + leaf.Start, end: base + leaf.End, text: unquoted(raw), name: name, stream: stream})
+		case t != nil && name == "item_id":
+			t.path = append(t.path, string(raw))
 		}
 	}
 	if t == nil {
@@ -195,38 +157,12 @@ func (w *bodyWalk) values(text []byte, base int, t *tracing) {
 	}
 }
 
-// stringEnd gives where the quote is that ends a string, -1 if none does.
-func stringEnd(text []byte, from int) int {
-	for i := from; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i
-		}
-	}
-	return -1
-}
-
+// unquoted decodes what stands between the quotes of a string.
 func unquoted(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw)
 	}
-	var text string
-	if json.Unmarshal(slices.Concat([]byte{'"'}, raw, []byte{'"'}), &text) != nil {
-		return ""
-	}
-	return text
-}
-
-func quoted(text string) string {
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	if e.Encode(text) != nil {
-		return ""
-	}
-	return strings.TrimSuffix(strings.TrimSpace(out.String())[1:], `"`)
+	return rawjson.Unquote(slices.Concat([]byte{'"'}, raw, []byte{'"'}))
 }
 
 // splices finds the secrets of all pieces.
@@ -256,7 +192,8 @@ func (s *Scrubber) splices(w *bodyWalk) []Splice {
 
 func (p *piece) splice(text string) Splice {
 	if !p.plain {
-		text = quoted(text)
+		quoted := rawjson.Quote(text)
+		text = string(quoted[1 : len(quoted)-1])
 	}
 	return Splice{p.start, p.end, text}
 }

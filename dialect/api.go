@@ -104,6 +104,9 @@ type API struct {
 	Key     KeyPlace
 	Headers map[string]string
 
+	// Rules say what the API asks of a request beside its form.
+	Rules Rules
+
 	// Error writes an error object as the provider answers with it.
 	Error func(object []byte) []byte
 

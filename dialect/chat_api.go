@@ -33,6 +33,7 @@ var chatAPI = API{
 	Home:  "openai",
 	Key:   KeyPlace{Header: "Authorization", Scheme: "Bearer "},
 	Error: plainError,
+	Rules: chatRules,
 	Ask:   askChat,
 }
 

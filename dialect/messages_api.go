@@ -40,6 +40,7 @@ var messagesAPI = API{
 	Key:     KeyPlace{Header: "X-Api-Key"},
 	Headers: map[string]string{"Anthropic-Version": "2023-06-01"}, // the only one since the API exists
 	Error:   messagesError,
+	Rules:   messagesRules,
 	Ask:     askMessages,
 }
 

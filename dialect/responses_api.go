@@ -31,7 +31,7 @@ var responsesAPI = API{
 
 	Read:     readResponsesRequest,
 	Write:    writeResponsesRequest,
-	Limits:   Limits{ID: 64, Name: 64},
+	Limits:   Limits{ID: responsesMaxID, Name: 64},
 	Settings: responsesSettings,
 
 	Path:    "/responses",
@@ -39,6 +39,7 @@ var responsesAPI = API{
 	Sockets: true,
 	Key:     KeyPlace{Header: "Authorization", Scheme: "Bearer "},
 	Error:   plainError,
+	Rules:   responsesRules,
 	Ask:     askResponses,
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -49,11 +50,15 @@ func (w *walker) cutByLimit() string {
 }
 
 func (w *walker) brokenCall() bool {
-	return slices.ContainsFunc(w.turn.Output, func(it transcript.Item) bool { return isBroken(w.turn.Dialect, &it) })
+	return slices.ContainsFunc(w.turn.Output, func(it transcript.Item) bool { return w.isBroken(&it) })
 }
 
-func isBroken(d transcript.Dialect, it *transcript.Item) bool {
-	return it.Kind == transcript.ToolCall && !it.ServerSide && it.Arguments == nil && !freeText(d, it.Raw)
+func (w *walker) isBroken(it *transcript.Item) bool {
+	if it.Kind != transcript.ToolCall || it.ServerSide || it.Arguments != nil {
+		return false
+	}
+	_, form := w.api.Rules.Call(it.Raw)
+	return form != dialect.FreeText
 }
 
 // cutCall finds the call that a cut went through: it is an error then. last says
@@ -61,7 +66,7 @@ func isBroken(d transcript.Dialect, it *transcript.Item) bool {
 func (w *walker) cutCall(last bool) (Severity, spot, string) {
 	for i := len(w.turn.Output) - 1; i >= 0; i-- {
 		it := &w.turn.Output[i]
-		if isBroken(w.turn.Dialect, it) {
+		if w.isBroken(it) {
 			return Error, w.out(it.At), it.CallID
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -17,79 +18,51 @@ func (w *walker) arguments(it *transcript.Item, at spot) {
 		return
 	}
 	w.declared(it, at)
-	if freeText(w.turn.Dialect, it.Raw) {
+	pointer, form := w.api.Rules.Call(it.Raw)
+	if form == dialect.FreeText {
 		return
 	}
-	at = at.under(argumentsAt(w.turn.Dialect, it.Raw))
-	if w.badForm(it, at) {
+	at = at.under(pointer)
+	if at.body == "request" && w.badForm(it, form, pointer, at) { // in an answer it is the provider's own affair
 		return
 	}
 	raw := it.ArgumentsRaw
 	switch {
 	case strings.TrimSpace(raw) == "":
-		if w.turn.Dialect != transcript.Messages {
+		if form == dialect.JSONText {
 			w.find("empty_arguments", Info, at, it.CallID, `the arguments are empty, which means {}: read them so, and send "{}" back`)
 		}
 	case it.Arguments == nil:
 		w.broken(it, at)
 	case !rawjson.IsObject([]byte(strings.TrimSpace(raw))):
 		severity := Warning
-		if w.turn.Dialect == transcript.Messages {
+		if form == dialect.AsObject {
 			severity = Error
 		}
-		w.find("arguments_not_object", severity, at, it.CallID, "the arguments are %s, not an object: check the tool's schema", kindOf([]byte(strings.TrimSpace(raw))))
+		w.find("arguments_not_object", severity, at, it.CallID, "the arguments are %s, not an object: check the tool's schema", rawjson.Describe([]byte(strings.TrimSpace(raw))))
 	default:
 		if why := w.judge.schemas.mismatch(w.set.tool(it.Name), raw); why != "" {
-			w.find("arguments_schema_mismatch", Warning, at, it.CallID, "the arguments do not fit the schema of %s: %s", quoted(it.Name), why)
+			w.find("arguments_schema_mismatch", Warning, at, it.CallID, "the arguments do not fit the schema of %s: %s", dialect.Quoted(it.Name), why)
 		}
 	}
 }
 
-// freeText tells whether a call's input is no JSON by its kind.
-func freeText(d transcript.Dialect, raw []byte) bool {
-	switch d {
-	case transcript.Chat:
-		return rawjson.IsObject(rawjson.Get(raw, "custom"))
-	case transcript.Responses:
-		return rawjson.String(rawjson.Get(raw, "type")) != "function_call"
-	}
-	return false
-}
-
-// argumentsAt points from a call to its arguments.
-func argumentsAt(d transcript.Dialect, raw []byte) string {
-	switch {
-	case d == transcript.Messages:
-		return "/input"
-	case d == transcript.Chat && rawjson.Get(raw, "function") != nil:
-		return "/function/arguments"
-	}
-	return "/arguments"
-}
-
-// badForm tells whether arguments stand there in the form of another API. In an
-// answer that is the provider's own affair.
-func (w *walker) badForm(it *transcript.Item, at spot) bool {
-	if at.body != "request" {
-		return false
-	}
-	if w.turn.Dialect == transcript.Messages {
-		if v := rawjson.Get(it.Raw, "input"); !rawjson.IsObject(v) && it.Arguments != nil {
-			is := "missing"
-			if v != nil {
-				is = kindOf(v)
-			}
-			w.find("arguments_not_object", Error, at, it.CallID, "the input of a tool_use is %s: send an object, {} if there are no arguments", is)
-			return true
+// badForm reports arguments that are written as another API writes them.
+func (w *walker) badForm(it *transcript.Item, form dialect.Form, pointer string, at spot) bool {
+	v := rawjson.Get(it.Raw, strings.Split(pointer[1:], "/")...)
+	if form == dialect.AsObject {
+		if rawjson.IsObject(v) || it.Arguments == nil {
+			return false
 		}
-		return false
-	}
-	v := rawjson.Get(it.Raw, "arguments")
-	if f := rawjson.Get(it.Raw, "function"); f != nil {
-		v = rawjson.Get(f, "arguments")
+		is := "missing"
+		if v != nil {
+			is = rawjson.Describe(v)
+		}
+		w.find("arguments_not_object", Error, at, it.CallID, "the input of a tool_use is %s: send an object, {} if there are no arguments", is)
+		return true
 	}
 	if rawjson.Present(v) && !rawjson.IsString(v) {
-		w.find("arguments_not_string", Error, at, it.CallID, "the arguments are %s: encode them as a string that holds JSON", kindOf(v))
+		w.find("arguments_not_string", Error, at, it.CallID, "the arguments are %s: encode them as a string that holds JSON", rawjson.Describe(v))
 		return true
 	}
 	return false
@@ -108,7 +81,7 @@ func (w *walker) broken(it *transcript.Item, at spot) {
 	case !w.turn.Complete:
 		why += ", the answer broke off"
 	}
-	f := w.find("invalid_json_arguments", Error, at, it.CallID, "the arguments of %s are not JSON at character %d (%s): %s", quoted(it.Name), offset, why, advice)
+	f := w.find("invalid_json_arguments", Error, at, it.CallID, "the arguments of %s are not JSON at character %d (%s): %s", dialect.Quoted(it.Name), offset, why, advice)
 	f.Offset = &offset
 }
 
@@ -144,22 +117,21 @@ func syntax(s string) (offset int, why string) {
 
 // declared looks whether the tool of a call is one that the request declares.
 func (w *walker) declared(it *transcript.Item, at spot) {
-	kind := rawjson.String(rawjson.Get(it.Raw, "type"))
-	if w.turn.Dialect == transcript.Responses && kind != "function_call" && kind != "custom_tool_call" {
+	if builtIn := w.api.Rules.BuiltIn; builtIn != nil && builtIn(it.Raw) {
 		return
 	}
 	noRequest := len(w.turn.Parameters) == 0 && len(w.turn.Input) == 0
 	if len(w.set.tools) == 0 && w.step.Imported != "" && w.step.Imported != transcript.Exact {
 		return // the program that kept it did not keep its tools
 	}
-	if noRequest || it.Name == "" || w.set.open || heldByProvider(w.turn) && len(w.set.tools) == 0 || w.set.tool(it.Name) != nil {
+	if noRequest || it.Name == "" || w.set.open || w.held() && len(w.set.tools) == 0 || w.set.tool(it.Name) != nil {
 		return
 	}
 	if at.body == "request" { // tools may have changed since
 		if len(w.set.tools) > 0 {
-			w.find("undeclared_tool", Info, at, it.CallID, "the history holds a call of %s, which the request does not declare", quoted(it.Name))
+			w.find("undeclared_tool", Info, at, it.CallID, "the history holds a call of %s, which the request does not declare", dialect.Quoted(it.Name))
 		}
 		return
 	}
-	w.find("undeclared_tool", Warning, at, it.CallID, "the model called %s, which the request does not declare: answer with an error that names the tools there are", quoted(it.Name))
+	w.find("undeclared_tool", Warning, at, it.CallID, "the model called %s, which the request does not declare: answer with an error that names the tools there are", dialect.Quoted(it.Name))
 }

@@ -3,15 +3,17 @@ package lint
 import (
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"strings"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
 // history is what is known of the items gone through so far.
 type history struct {
-	dialect transcript.Dialect
+	api     *dialect.API
 	missing bool // the provider holds a part that was not seen
 
 	round   *round
@@ -45,7 +47,7 @@ type call struct {
 // round is the calls of one answer.
 type round struct {
 	number   int
-	message  string // the message that holds them, where a dialect has such
+	message  string // the message that holds them, if the API has messages
 	calls    []*call
 	ids      map[string]bool
 	closed   bool
@@ -63,18 +65,17 @@ type idSeen struct {
 	finding *Finding
 }
 
-func newHistory(t *transcript.Turn) *history {
+func newHistory(w *walker) *history {
 	return &history{
-		dialect: t.Dialect, missing: heldByProvider(t), seed: maphash.MakeSeed(),
+		api: w.api, missing: w.held(), seed: maphash.MakeSeed(),
 		byID: map[string][]*call{}, done: map[string]*call{}, seen: map[string]*idSeen{},
 		same: map[uint64]*repeated{}, tools: map[string]*toolRecord{},
 	}
 }
 
-// heldByProvider tells whether a request leans on a history that it does not
-// hold.
-func heldByProvider(t *transcript.Turn) bool {
-	return t.PreviousID != "" || rawjson.Present(t.Parameters["conversation"]) || rawjson.Present(t.Parameters["prompt"])
+// held reports whether the provider holds a part of the history.
+func (w *walker) held() bool {
+	return w.turn.PreviousID != "" || slices.ContainsFunc(w.api.Rules.Held, func(name string) bool { return rawjson.Present(w.turn.Parameters[name]) })
 }
 
 // take goes one item further.
@@ -126,7 +127,7 @@ func (h *history) call(w *walker, it *transcript.Item, at spot) {
 	h.answer()
 	h.calls++
 	c := &call{id: it.CallID, name: it.Name, arguments: it.ArgumentsRaw, at: at, number: h.calls, round: r, index: len(r.calls)}
-	if r.text && h.dialect == transcript.Responses && at.body == "request" {
+	if r.text && h.api.Layout == dialect.Items && at.body == "request" {
 		w.find("parallel_batch_split", Warning, at, c.id, "the model's text stands between this call and the others of its batch: send the calls next to each other, some providers refuse this")
 		r.text = false
 	}
@@ -146,9 +147,7 @@ func (h *history) roundOf(w *walker, at spot) *round {
 	r, message := h.round, messageOf(at)
 	switch {
 	case r == nil || r.closed:
-	case h.dialect == transcript.Chat && r.message == message,
-		h.dialect == transcript.Messages && !r.user,
-		h.dialect == transcript.Responses && !r.user:
+	case h.api.Layout == dialect.Members && r.message == message, h.api.Layout != dialect.Members && !r.user:
 		return r
 	default:
 		h.close(w)
@@ -164,12 +163,12 @@ func (h *history) said(w *walker, it *transcript.Item, at spot) {
 	model := it.Role == "assistant" || it.Kind == transcript.Reasoning
 	if model {
 		if r != nil && !r.closed {
-			switch h.dialect {
-			case transcript.Chat:
+			switch h.api.Layout {
+			case dialect.Members:
 				if r.message != messageOf(at) {
 					h.close(w)
 				}
-			case transcript.Messages:
+			case dialect.Blocks:
 				if r.user {
 					h.close(w)
 				}
@@ -185,20 +184,20 @@ func (h *history) said(w *walker, it *transcript.Item, at spot) {
 		return
 	}
 	r.user = true
-	if h.dialect == transcript.Chat {
+	if h.api.Layout == dialect.Members {
 		h.close(w)
 	}
 }
 
-// close ends a round: what has no result by now is refused. Responses takes
-// results anywhere.
+// close ends a round: a call that has no result by now is refused, unless the API
+// accepts results anywhere.
 func (h *history) close(w *walker) {
 	r := h.round
 	if r == nil || r.closed {
 		return
 	}
 	r.closed = true
-	if h.dialect == transcript.Responses {
+	if h.api.Rules.ResultsAnywhere {
 		return
 	}
 	for _, c := range r.calls {
@@ -227,7 +226,7 @@ func callName(c *call) string {
 	if c.name == "" {
 		return "this call"
 	}
-	return "the call of " + quoted(c.name)
+	return "the call of " + dialect.Quoted(c.name)
 }
 
 // endOfInput is where the model begins to answer: every call must have its
@@ -245,7 +244,7 @@ func (h *history) endOfInput(w *walker) {
 	if len(still) == 0 {
 		return
 	}
-	if h.dialect == transcript.Responses {
+	if h.api.Rules.ResultsAnywhere {
 		for _, c := range still {
 			h.unanswered(w, c)
 		}
@@ -259,8 +258,11 @@ func (h *history) identify(w *walker, c *call) {
 	if c.id == "" {
 		return
 	}
-	if why := badID(h.dialect, c.id); why != "" {
-		w.find("invalid_tool_call_id", Error, c.at, c.id, "%s: give the call and its result an id that the API takes", why)
+	rules := &h.api.Rules
+	if rules.BadID != nil {
+		if why := rules.BadID(c.id); why != "" {
+			w.find("invalid_tool_call_id", Error, c.at, c.id, "%s: give the call and its result an id that the API takes", why)
+		}
 	}
 	r := c.round
 	if r.ids[c.id] {
@@ -275,36 +277,11 @@ func (h *history) identify(w *walker, c *call) {
 	}
 	s.count++
 	severity, advice := Warning, "look for results by id within their round only"
-	if h.dialect == transcript.Messages {
+	if rules.UniqueIDs {
 		severity, advice = Error, "tool_use ids must be unique: rename later ones together with their results"
 	}
 	if s.finding == nil {
 		s.finding = w.find("reused_tool_call_id", severity, c.at, c.id, "")
 	}
 	s.finding.Message = fmt.Sprintf("%d calls have this id: %s", s.count, advice)
-}
-
-// badID says why an API does not take an id.
-func badID(d transcript.Dialect, id string) string {
-	switch d {
-	case transcript.Messages: // ^[a-zA-Z0-9_-]+$
-		for _, c := range id {
-			if c != '_' && c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
-				return fmt.Sprintf("the id holds %q", c)
-			}
-		}
-	case transcript.Responses:
-		if len(id) > 64 {
-			return fmt.Sprintf("the id has %d characters, more than 64", len(id))
-		}
-	}
-	return ""
-}
-
-func quoted(s string) string {
-	const most = 60
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most]) + "…"
-	}
-	return fmt.Sprintf("%q", s)
 }

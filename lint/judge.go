@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -89,7 +90,7 @@ func (j *Judge) step(s Step, shared int, said *settings) {
 		before = j.lines[e.Link.Parent]
 	}
 	l := &line{step: e, output: t.Output, set: settingsOf(&s, said)}
-	w := walker{judge: j, step: e, turn: t, set: l.set, before: said}
+	w := walker{judge: j, step: e, turn: t, api: apiOf(t.Dialect), set: l.set, before: said}
 	w.request()
 	if before != nil {
 		w.changes(before, l, s.New)
@@ -108,10 +109,21 @@ type walker struct {
 	judge   *Judge
 	step    *transcript.Exchange
 	turn    *transcript.Turn
+	api     *dialect.API // of the turn
 	set     *settings
 	before  *settings // of the step before; nil if they are to be judged anew
 	history *history
 	silent  bool // what is gone through was judged before
+}
+
+// apiOf returns the descriptor of a dialect. One that is not known asks nothing.
+func apiOf(d transcript.Dialect) *dialect.API {
+	api := dialect.Of(d)
+	if !dialect.Known(d) {
+		api.Rules.Call = func([]byte) (string, dialect.Form) { return "", dialect.FreeText }
+		api.Rules.Content = func([]byte) string { return "" }
+	}
+	return api
 }
 
 // find notes a finding and gives it, so that what comes later can change it.
@@ -147,12 +159,12 @@ func (w *walker) input(s Step, before *line) *history {
 	known = knownItems(items, known)
 	if before != nil && before.history != nil && w.continues(s, before) {
 		w.history, before.history = before.history, nil
-		if !heldByProvider(w.turn) {
+		if !w.held() {
 			w.sentBack(items[:known], before, s.New)
 			items, known = items[known:], 0
 		}
 	} else {
-		w.history = newHistory(w.turn)
+		w.history = newHistory(w)
 	}
 	h := w.history
 	for i, it := range items {
@@ -180,7 +192,7 @@ func (w *walker) sentBack(known []*transcript.Item, before *line, isNew bool) {
 // continues tells whether the state behind the step before is the history of
 // this one: it was sent back whole, or the provider holds it.
 func (w *walker) continues(s Step, before *line) bool {
-	return s.New || heldByProvider(w.turn) || w.step.Link.Shared > 0 && w.step.Link.Shared == before.step.Link.OutLen
+	return s.New || w.held() || w.step.Link.Shared > 0 && w.step.Link.Shared == before.step.Link.OutLen
 }
 
 // conversation gives the items that are no settings.
@@ -231,7 +243,7 @@ func (j *Judge) edited(e *transcript.Exchange, l *line, w *walker, shared int) {
 	}
 	before := j.last[e.Link.Agent]
 	j.last[e.Link.Agent] = l
-	if before == nil || e.Link.Attempt > 1 || e.Link.Step <= before.step.Link.Step || heldByProvider(w.turn) || shared >= before.step.Link.OutLen {
+	if before == nil || e.Link.Attempt > 1 || e.Link.Step <= before.step.Link.Step || w.held() || shared >= before.step.Link.OutLen {
 		return
 	}
 	w.lostHistory(before, shared)

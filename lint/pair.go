@@ -3,7 +3,6 @@ package lint
 import (
 	"fmt"
 
-	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -20,7 +19,7 @@ func (h *history) result(w *walker, it *transcript.Item, at spot) {
 	}
 	c.answered = true
 	h.order(w, c, at)
-	if c.missing != nil || c.round.closed && h.dialect != transcript.Responses {
+	if c.missing != nil || c.round.closed && !h.api.Rules.ResultsAnywhere {
 		h.late(w, c, at)
 	}
 	h.learn(w, c, it, at)
@@ -29,8 +28,8 @@ func (h *history) result(w *walker, it *transcript.Item, at spot) {
 // find gives the open call that a result answers, nil if there is none.
 func (h *history) find(w *walker, it *transcript.Item, at spot) *call {
 	if it.CallID == "" {
-		if legacy := h.dialect == transcript.Chat && rawjson.String(rawjson.Get(it.Raw, "role")) == "function"; !legacy {
-			w.find("result_without_call_id", Error, at, "", "the result names no call: set %s", idMember(h.dialect))
+		if rules := &h.api.Rules; rules.ByName == nil || !rules.ByName(it.Raw) {
+			w.find("result_without_call_id", Error, at, "", "the result names no call: set %s", rules.ResultID)
 		}
 		return h.byPlace(it.Name)
 	}
@@ -48,7 +47,7 @@ func (h *history) find(w *walker, it *transcript.Item, at spot) *call {
 	switch {
 	case h.done[it.CallID] != nil:
 		severity := Error
-		if h.dialect == transcript.Responses {
+		if h.api.Rules.ResultsAnywhere {
 			severity = Warning
 		}
 		w.find("duplicate_tool_result", severity, at, it.CallID, "this call has its result already: send one result for each call")
@@ -61,16 +60,6 @@ func (h *history) find(w *walker, it *transcript.Item, at spot) *call {
 		h.orphans[it.CallID] = f
 	}
 	return nil
-}
-
-func idMember(d transcript.Dialect) string {
-	switch d {
-	case transcript.Messages:
-		return "tool_use_id"
-	case transcript.Responses:
-		return "call_id"
-	}
-	return "tool_call_id"
 }
 
 // byPlace gives the first open call of the latest round, of that name if the
@@ -106,7 +95,7 @@ func (h *history) order(w *walker, c *call, at spot) {
 		w.find("results_out_of_order", Info, at, c.id, "the results of this batch are not in the order of its calls: join them by id, never by place")
 	}
 	r.latest = max(r.latest, c.index)
-	if h.dialect != transcript.Messages || r.closed {
+	if !h.api.Rules.ResultsTogether || r.closed {
 		return
 	}
 	message := messageOf(at)

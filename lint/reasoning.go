@@ -3,7 +3,7 @@ package lint
 import (
 	"fmt"
 
-	"github.com/retake-debugger/retake/rawjson"
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -15,16 +15,15 @@ type thought struct {
 
 // reasoning judges a reasoning item.
 func (h *history) reasoning(w *walker, it *transcript.Item, at spot) {
-	switch h.dialect {
-	case transcript.Responses:
-		if at.body == "request" && h.thought == nil {
-			h.thought = &thought{at, it.ItemID}
-		}
-	case transcript.Messages:
-		if rawjson.String(rawjson.Get(it.Raw, "type")) != "thinking" || at.body != "request" {
-			return
-		}
-		if s := rawjson.Get(it.Raw, "signature"); !rawjson.IsString(s) || len(s) == 2 {
+	rules := &h.api.Rules
+	if at.body != "request" {
+		return
+	}
+	if rules.ReasoningByID && h.thought == nil {
+		h.thought = &thought{at, it.ItemID}
+	}
+	if rules.Signature != nil {
+		if signature, needed := rules.Signature(it.Raw); needed && signature == "" {
 			w.find("thinking_signature_lost", Error, at, "", "the thinking block has no signature: send it back as it came, or leave the whole block out")
 		}
 	}
@@ -101,10 +100,10 @@ func (w *walker) echo(before *line, isNew bool) {
 		}
 	}
 	e.batch()
-	switch w.turn.Dialect {
-	case transcript.Responses:
+	if w.api.Rules.ReasoningByID {
 		e.reasoningItems()
-	case transcript.Messages:
+	}
+	if w.api.Rules.Signature != nil {
 		e.thinking()
 	}
 }
@@ -141,7 +140,7 @@ func (e *echo) batch() {
 	if len(back) < calls {
 		e.find("incomplete_parallel_batch", Warning, e.in(back[0].At), missing, "only %d of the %d calls of the answer came back: send all of them, each with a result", len(back), calls)
 	}
-	if e.turn.Dialect == transcript.Responses {
+	if e.api.Layout == dialect.Items {
 		return
 	}
 	for _, it := range back[1:] {
@@ -189,18 +188,24 @@ func (e *echo) thinking() {
 		return
 	}
 	severity := Warning
-	switch rawjson.String(rawjson.Get(e.turn.Parameters["thinking"], "type")) {
-	case "enabled":
-		severity = Error
-	case "adaptive":
-	default:
+	switch e.need() {
+	case dialect.Optional:
 		return
+	case dialect.Required:
+		severity = Error
 	}
 	at := e.in("")
 	if len(e.items) > 0 {
 		at = e.in(e.items[0].At)
 	}
 	e.find("thinking_dropped", severity, at, "", "the answer came back without its thinking: send the thinking blocks back before its calls")
+}
+
+func (e *echo) need() dialect.Need {
+	if keep := e.api.Rules.KeepReasoning; keep != nil {
+		return keep(e.turn.Parameters)
+	}
+	return dialect.Optional
 }
 
 func (e *echo) reasons() int {
@@ -216,7 +221,7 @@ func (e *echo) reasons() int {
 // sameThinking finds a block that has the text or the signature of a recorded
 // one, but not both.
 func (e *echo) sameThinking(was *transcript.Item) {
-	signature := rawjson.String(rawjson.Get(was.Raw, "signature"))
+	signature, _ := e.api.Rules.Signature(was.Raw)
 	if signature == "" {
 		return
 	}
@@ -224,7 +229,7 @@ func (e *echo) sameThinking(was *transcript.Item) {
 		if it.Kind != transcript.Reasoning {
 			continue
 		}
-		now := rawjson.String(rawjson.Get(it.Raw, "signature"))
+		now, _ := e.api.Rules.Signature(it.Raw)
 		sameText, sameSignature := it.Text == was.Text, now == signature
 		if sameText && sameSignature {
 			return

@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"strings"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -88,7 +89,7 @@ func (h *history) shapes(w *walker, c *call, it *transcript.Item, at spot, faile
 	}
 	if t.worked > 0 && t.failed > 0 && !t.shapeSaid && t.workedShape != t.failShape && shape != "" {
 		t.shapeSaid = true
-		w.find("result_shape_changes", Info, at, c.id, "%s gives %s when it works and %s when it fails: give both the same shape", quoted(c.name), t.workedShape, t.failShape)
+		w.find("result_shape_changes", Info, at, c.id, "%s gives %s when it works and %s when it fails: give both the same shape", dialect.Quoted(c.name), t.workedShape, t.failShape)
 	}
 	switch {
 	case t.worked > 0:
@@ -99,7 +100,7 @@ func (h *history) shapes(w *walker, c *call, it *transcript.Item, at spot, faile
 		if t.fails == nil {
 			t.fails = w.find("tool_always_fails", Warning, c.at, c.id, "")
 		}
-		t.fails.Message = fmt.Sprintf("%s failed %d times of %d: mend the tool, or do not offer it", quoted(c.name), t.failed, t.failed)
+		t.fails.Message = fmt.Sprintf("%s failed %d times of %d: mend the tool, or do not offer it", dialect.Quoted(c.name), t.failed, t.failed)
 	}
 }
 
@@ -161,8 +162,8 @@ func (w *walker) content(it *transcript.Item, at spot) {
 	w.contentShape(it, at)
 	if !it.IsError && looksFailed(it.Text) {
 		switch {
-		case w.turn.Dialect == transcript.Messages:
-			w.find("error_told_as_success", Warning, at, it.CallID, "the result tells of an error: set is_error, so that the model and the client know")
+		case w.api.ErrorMark != "":
+			w.find("error_told_as_success", Warning, at, it.CallID, "the result tells of an error: set %s, so that the model and the client know", w.api.ErrorMark)
 		case claimsSuccess(it.Text):
 			w.find("error_told_as_success", Warning, at, it.CallID, "the result holds an error and claims success: say one of the two")
 		}
@@ -210,14 +211,9 @@ func base64In(s string) int {
 
 // contentShape looks at what a result's value is made of.
 func (w *walker) contentShape(it *transcript.Item, at spot) {
-	name := "content"
-	if w.turn.Dialect == transcript.Responses {
-		name = "output"
-		switch kind := rawjson.String(rawjson.Get(it.Raw, "type")); kind {
-		case "function_call_output", "custom_tool_call_output":
-		default:
-			return
-		}
+	name := w.api.Rules.Content(it.Raw)
+	if name == "" {
+		return
 	}
 	v := rawjson.Get(it.Raw, name)
 	switch {
@@ -232,42 +228,27 @@ func (w *walker) contentShape(it *transcript.Item, at spot) {
 				w.find("unsupported_content", Error, at.under(fmt.Sprintf("/%s/%d", name, i)), it.CallID, "%s", why)
 			}
 		}
-	case v == nil && w.turn.Dialect == transcript.Messages: // may be left out
+	case v == nil && w.api.Rules.NoContent:
 	default:
 		is := "missing"
 		if v != nil {
-			is = kindOf(v)
+			is = rawjson.Describe(v)
 		}
 		w.find("tool_content_not_string", Error, at.under("/"+name), it.CallID, "the %s of a result is %s: encode it as a string", name, is)
 	}
-}
-
-func kindOf(v []byte) string {
-	switch {
-	case rawjson.IsObject(v):
-		return "an object"
-	case rawjson.IsArray(v):
-		return "an array"
-	case rawjson.IsString(v):
-		return "a string"
-	case !rawjson.Present(v):
-		return "null"
-	}
-	return "neither text nor list"
 }
 
 // badPart says why a part of a result is not taken.
 func (w *walker) badPart(part []byte) string {
 	kind := rawjson.String(rawjson.Get(part, "type"))
 	if !rawjson.IsObject(part) {
-		return "a part is " + kindOf(part)
+		return "a part is " + rawjson.Describe(part)
 	}
 	switch {
 	case kind == "":
 		return "a part has no type"
-	case w.turn.Dialect == transcript.Messages && (strings.HasPrefix(kind, "input_") || kind == "image_url"),
-		w.turn.Dialect == transcript.Responses && !strings.HasPrefix(kind, "input_"):
-		return fmt.Sprintf("a part of type %s belongs to another API", quoted(kind))
+	case w.api.Rules.ForeignPart != nil && w.api.Rules.ForeignPart(kind):
+		return fmt.Sprintf("a part of type %s belongs to another API", dialect.Quoted(kind))
 	}
 	return ""
 }

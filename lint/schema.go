@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -186,5 +187,5 @@ func explain(e *jsonschema.ValidationError) string {
 	if at == "" {
 		return why
 	}
-	return fmt.Sprintf("at %s %s", quoted(at), why)
+	return fmt.Sprintf("at %s %s", dialect.Quoted(at), why)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -29,13 +30,13 @@ func settingsOf(step *Step, before *settings) *settings {
 	if step.New {
 		items = step.Settings
 	}
-	begun := false
+	begun, member := false, dialect.Of(step.Turn.Dialect).System
 	for i := range items {
 		it := &items[i]
 		switch {
 		case it.Kind == transcript.ToolDefinition:
 			s.declared = append(s.declared, it)
-		case it.Kind == transcript.System && (!begun || strings.HasPrefix(it.At, "/system") || strings.HasPrefix(it.At, "/instructions")):
+		case it.Kind == transcript.System && (!begun || member != "" && strings.HasPrefix(it.At, "/"+member)):
 			s.system = append(s.system, it)
 		case it.Kind != transcript.System:
 			begun = true
@@ -78,12 +79,12 @@ func (s *settings) tool(name string) *transcript.Item { return s.tools[name] }
 // changes says what of the settings is not as it was, and how what was answered
 // came back.
 func (w *walker) changes(before, now *line, isNew bool) {
-	if w.step.Link.Side || w.step.Link.Agent != before.step.Link.Agent || heldByProvider(w.turn) && len(now.set.system) == 0 {
+	if w.step.Link.Side || w.step.Link.Agent != before.step.Link.Agent || w.held() && len(now.set.system) == 0 {
 		return
 	}
 	w.systemChange(before, now)
 	w.toolChange(before, now)
-	if !heldByProvider(w.turn) {
+	if !w.held() {
 		w.echo(before, isNew)
 	}
 }
@@ -94,7 +95,7 @@ func (w *walker) systemChange(before, now *line) {
 	for n < len(old) && n < len(new) && old[n].Text == new[n].Text {
 		n++
 	}
-	if n == len(old) && n == len(new) || w.turn.Dialect != transcript.Messages && len(old) == 0 {
+	if n == len(old) && n == len(new) || w.api.SystemList != "" && len(old) == 0 {
 		return
 	}
 	at := w.in("")
@@ -139,9 +140,9 @@ func (w *walker) toolChange(before, now *line) {
 		was := old.tools[name]
 		switch {
 		case was == nil:
-			said = append(said, quoted(name)+" was added")
+			said = append(said, dialect.Quoted(name)+" was added")
 		case !bytes.Equal(was.Raw, it.Raw) && transcript.HashJSON(was.Raw) != transcript.HashJSON(it.Raw):
-			said = append(said, quoted(name)+" was changed")
+			said = append(said, dialect.Quoted(name)+" was changed")
 		default:
 			continue
 		}
@@ -151,7 +152,7 @@ func (w *walker) toolChange(before, now *line) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(old.tools)) {
 		if new.tools[name] == nil {
-			said = append(said, quoted(name)+" was removed")
+			said = append(said, dialect.Quoted(name)+" was removed")
 		}
 	}
 	if len(said) == 0 {

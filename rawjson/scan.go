@@ -110,3 +110,18 @@ func IsEmpty(v []byte) bool {
 	}
 	return false
 }
+
+// Describe returns in words what kind of value v is, for messages.
+func Describe(v []byte) string {
+	switch {
+	case IsObject(v):
+		return "an object"
+	case IsArray(v):
+		return "an array"
+	case IsString(v):
+		return "a string"
+	case !Present(v):
+		return "null"
+	}
+	return "neither text nor list"
+}

@@ -9,7 +9,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// answer judges how an answer came and ended.
+// answer judges how the answer arrived and ended.
 func (w *walker) answer() {
 	t := w.turn
 	if t.Collisions > 0 {
@@ -29,9 +29,9 @@ func (w *walker) answer() {
 	}
 }
 
-// cutByLimit says by what it shows that the output was cut by its limit, "" if
-// it was not. Some providers say tool_calls all the same: then the count shows
-// it, if a call is broken.
+// cutByLimit returns what shows that the output was cut by its limit, "" if it was
+// not. Some providers report tool_calls nevertheless: then the token count shows it,
+// if a call is broken.
 func (w *walker) cutByLimit() string {
 	t := w.turn
 	switch t.FinishReason {
@@ -61,7 +61,7 @@ func (w *walker) isBroken(it *transcript.Item) bool {
 	return form != dialect.FreeText
 }
 
-// cutCall finds the call that a cut went through: it is an error then. last says
+// cutCall finds the call that was cut, which makes the finding an error. last says
 // that a call at the end counts as cut whatever its arguments are.
 func (w *walker) cutCall(last bool) (Severity, spot, string) {
 	for i := len(w.turn.Output) - 1; i >= 0; i-- {

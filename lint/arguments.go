@@ -12,7 +12,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// arguments judges the arguments of a call that a client must run.
+// arguments judges the arguments of a call that the client must run.
 func (w *walker) arguments(it *transcript.Item, at spot) {
 	if it.Kind != transcript.ToolCall || it.ServerSide {
 		return
@@ -23,7 +23,7 @@ func (w *walker) arguments(it *transcript.Item, at spot) {
 		return
 	}
 	at = at.under(pointer)
-	if at.body == "request" && w.badForm(it, form, pointer, at) { // in an answer it is the provider's own affair
+	if at.body == "request" && w.badForm(it, form, pointer, at) { // the provider writes its own answers
 		return
 	}
 	raw := it.ArgumentsRaw
@@ -68,7 +68,7 @@ func (w *walker) badForm(it *transcript.Item, form dialect.Form, pointer string,
 	return false
 }
 
-// broken says where arguments stop being JSON, and why if that is known.
+// broken reports where arguments stop being JSON, and why if that is known.
 func (w *walker) broken(it *transcript.Item, at spot) {
 	offset, why := syntax(it.ArgumentsRaw)
 	advice := "answer the call with an error, and do not send the broken text back"
@@ -85,7 +85,7 @@ func (w *walker) broken(it *transcript.Item, at spot) {
 	f.Offset = &offset
 }
 
-// syntax gives the character at which a text stops being one JSON value.
+// syntax returns the character at which a text stops being one JSON value.
 func syntax(s string) (offset int, why string) {
 	d := json.NewDecoder(strings.NewReader(s))
 	values, first := 0, 0
@@ -115,14 +115,14 @@ func syntax(s string) (offset int, why string) {
 	}
 }
 
-// declared looks whether the tool of a call is one that the request declares.
+// declared judges whether the request declares the tool of a call.
 func (w *walker) declared(it *transcript.Item, at spot) {
 	if builtIn := w.api.Rules.BuiltIn; builtIn != nil && builtIn(it.Raw) {
 		return
 	}
 	noRequest := len(w.turn.Parameters) == 0 && len(w.turn.Input) == 0
 	if len(w.set.tools) == 0 && w.step.Imported != "" && w.step.Imported != transcript.Exact {
-		return // the program that kept it did not keep its tools
+		return // the program that logged it did not log its tools
 	}
 	if noRequest || it.Name == "" || w.set.open || w.held() && len(w.set.tools) == 0 || w.set.tool(it.Name) != nil {
 		return
@@ -133,5 +133,5 @@ func (w *walker) declared(it *transcript.Item, at spot) {
 		}
 		return
 	}
-	w.find("undeclared_tool", Warning, at, it.CallID, "the model called %s, which the request does not declare: answer with an error that names the tools there are", dialect.Quoted(it.Name))
+	w.find("undeclared_tool", Warning, at, it.CallID, "the model called %s, which the request does not declare: answer with an error that names the declared tools", dialect.Quoted(it.Name))
 }

@@ -10,8 +10,8 @@ import (
 
 var errReference = errors.New("a reference that is not followed")
 
-// schemaCost bounds how many schemas a value can be held against: allOf, $ref and
-// the like hold the same value against several, and nesting multiplies that.
+// schemaCost estimates how many schemas a value is checked against. allOf, $ref and
+// the like check one value against several, and nesting multiplies that.
 type schemaCost struct {
 	root  any
 	known map[costKey]float64
@@ -23,8 +23,8 @@ type costKey struct {
 	depth   int    // of the value
 }
 
-// newCost looks through a schema. It fails if the schema refers to anything but
-// a place within itself: what is not followed cannot be bounded.
+// newCost reads a schema. It fails if the schema refers to anything outside itself:
+// the cost of a reference that is not followed is unknown.
 func newCost(doc any) (schemaCost, error) {
 	if err := localReferences(doc); err != nil {
 		return schemaCost{}, err
@@ -57,8 +57,8 @@ func localReferences(v any) error {
 	return nil
 }
 
-// of gives about how often a value of that depth, with all in it, is held
-// against a schema.
+// of returns about how often a value of that depth, with all that is in it, is
+// checked against a schema.
 func (c schemaCost) of(depth int) float64 { return c.at("", depth) }
 
 func (c schemaCost) at(pointer string, depth int) float64 {
@@ -66,7 +66,7 @@ func (c schemaCost) at(pointer string, depth int) float64 {
 	if n, ok := c.known[key]; ok {
 		return n
 	}
-	if c.open[key] || len(c.open) > 10_000 || len(c.known) > 200_000 { // goes round without getting deeper, or too large
+	if c.open[key] || len(c.open) > 10_000 || len(c.known) > 200_000 { // a cycle that gets no deeper, or too large
 		return maxWork + 1
 	}
 	c.open[key] = true

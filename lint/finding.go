@@ -19,28 +19,28 @@ const (
 type Finding struct {
 	Code     string   `json:"code"`
 	Severity Severity `json:"severity"`
-	Exchange string   `json:"exchange"` // id; "" of a request that is in no database
+	Exchange string   `json:"exchange"` // id; "" for a request that is not in a database
 	Body     string   `json:"body"`     // "request" or "response": where At points
 	At       string   `json:"at"`       // JSON pointer; "" for the whole body
 	Offset   *int     `json:"offset"`   // character in the raw arguments; nil for other findings
 	CallID   string   `json:"call_id"`
 	Message  string   `json:"message"` // one sentence: what is wrong and what to do
 
-	dropped bool           // what came later showed that it is none
-	weigh   func(*Finding) // says at the end what it cost
+	dropped bool           // later items showed that it is not one
+	weigh   func(*Finding) // adds what it cost, once the run was read
 }
 
-// Bad tells whether any finding is more than information.
+// Bad reports whether any finding is more than information.
 func Bad(findings []Finding) bool {
 	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Severity != Info })
 }
 
-// Without gives the findings whose codes are not named.
+// Without returns the findings whose codes are not named.
 func Without(findings []Finding, codes []string) []Finding {
 	return slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool { return slices.Contains(codes, f.Code) })
 }
 
-// spot is where an item stands.
+// spot is the place of an item.
 type spot struct{ exchange, body, at string }
 
 func (s spot) under(pointer string) spot {
@@ -48,7 +48,7 @@ func (s spot) under(pointer string) spot {
 	return s
 }
 
-// characters turns an offset in bytes into one in characters.
+// characters converts an offset in bytes into one in characters.
 func characters(s string, bytes int) int {
 	return utf8.RuneCountInString(s[:min(bytes, len(s))])
 }

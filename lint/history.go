@@ -11,21 +11,21 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// history is what is known of the items gone through so far.
+// history is what is known of the items read so far.
 type history struct {
 	api     *dialect.API
-	missing bool // the provider holds a part that was not seen
+	missing bool // the provider holds a part of it that was not recorded
 
 	round   *round
 	rounds  int
 	open    []*call            // without a result yet
 	byID    map[string][]*call // likewise
-	done    map[string]*call   // the latest call of that id that has its result
+	done    map[string]*call   // the latest call with that id that has its result
 	seen    map[string]*idSeen
 	orphans map[string]*Finding // results of this request that no call claimed
-	answers int                 // how many there were
-	inTurn  bool                // the item before belongs to an answer
-	thought *thought            // the last reasoning item, while nothing followed it
+	answers int                 // answers so far
+	inTurn  bool                // the item before is part of an answer
+	thought *thought            // the last reasoning item, until another item follows
 
 	seed  maphash.Seed
 	calls int
@@ -33,7 +33,7 @@ type history struct {
 	tools map[string]*toolRecord
 }
 
-// call is one tool call that a client must run.
+// call is a tool call that the client must run.
 type call struct {
 	id, name, arguments string
 	at                  spot
@@ -51,12 +51,12 @@ type round struct {
 	calls    []*call
 	ids      map[string]bool
 	closed   bool
-	user     bool   // what is not the model's came behind it
-	latest   int    // index of the call whose result came last, -1 for none
-	unsorted bool   // was said
+	user     bool   // an item that is not the model's followed
+	latest   int    // index of the call with the latest result, -1 for none
+	unsorted bool   // results_out_of_order was reported
 	results  string // the message that held the last result
-	split    bool   // was said
-	text     bool   // the model said something behind a call
+	split    bool   // parallel_results_split was reported
+	text     bool   // text of the model followed a call
 }
 
 // idSeen counts the calls that have an id.
@@ -78,8 +78,8 @@ func (w *walker) held() bool {
 	return w.turn.PreviousID != "" || slices.ContainsFunc(w.api.Rules.Held, func(name string) bool { return rawjson.Present(w.turn.Parameters[name]) })
 }
 
-// take goes one item further.
-func (h *history) take(w *walker, it *transcript.Item, at spot) {
+// read reads the next item.
+func (h *history) read(w *walker, it *transcript.Item, at spot) {
 	switch {
 	case it.ServerSide:
 		h.follow(w, it)
@@ -100,8 +100,8 @@ func (h *history) take(w *walker, it *transcript.Item, at spot) {
 	}
 }
 
-// messageOf gives the message that holds an item: /messages/3 of
-// /messages/3/content/1. An answer is one message.
+// messageOf returns the message that holds an item: 3 for /messages/3/content/1. An
+// answer is one message.
 func messageOf(at spot) string {
 	if at.body == "response" {
 		return at.exchange
@@ -114,7 +114,7 @@ func messageOf(at spot) string {
 	return n
 }
 
-// answer begins a new answer where the item before was not of one.
+// answer counts a new answer, unless the item before is part of the same one.
 func (h *history) answer() {
 	if !h.inTurn {
 		h.answers++
@@ -136,13 +136,12 @@ func (h *history) call(w *walker, it *transcript.Item, at spot) {
 	h.byID[c.id] = append(h.byID[c.id], c)
 	h.identify(w, c)
 	if f := h.orphans[c.id]; f != nil && c.id != "" {
-		f.Code, f.Message = "result_before_call", fmt.Sprintf("the call that this answers comes later, at %s: put the result behind it", at.at)
+		f.Code, f.Message = "result_before_call", fmt.Sprintf("the call that this answers comes later, at %s: put the result after it", at.at)
 		delete(h.orphans, c.id)
 	}
 }
 
-// roundOf gives the round that a call at a place belongs to, a new one if need
-// be.
+// roundOf returns the round of a call at a place. It begins a new one if necessary.
 func (h *history) roundOf(w *walker, at spot) *round {
 	r, message := h.round, messageOf(at)
 	switch {
@@ -157,7 +156,7 @@ func (h *history) roundOf(w *walker, at spot) *round {
 	return h.round
 }
 
-// said takes an item that is neither call nor result.
+// said reads an item that is neither call nor result.
 func (h *history) said(w *walker, it *transcript.Item, at spot) {
 	r := h.round
 	model := it.Role == "assistant" || it.Kind == transcript.Reasoning
@@ -219,7 +218,7 @@ func (h *history) unanswered(w *walker, c *call) {
 		}
 		others = fmt.Sprintf(" (%d of %d calls of its batch have one)", answered, n)
 	}
-	c.missing = w.find("missing_tool_result", Error, c.at, c.id, "%s has no result behind it%s: send one for each call, an error text if the tool did not run", callName(c), others)
+	c.missing = w.find("missing_tool_result", Error, c.at, c.id, "%s has no result after it%s: send one for each call, an error text if the tool did not run", callName(c), others)
 }
 
 func callName(c *call) string {
@@ -229,7 +228,7 @@ func callName(c *call) string {
 	return "the call of " + dialect.Quoted(c.name)
 }
 
-// endOfInput is where the model begins to answer: every call must have its
+// endOfInput is called where the model begins to answer: every call must have its
 // result.
 func (h *history) endOfInput(w *walker) {
 	still := h.open[:0]
@@ -253,7 +252,7 @@ func (h *history) endOfInput(w *walker) {
 	h.close(w)
 }
 
-// identify looks at the id of a new call.
+// identify judges the id of a new call.
 func (h *history) identify(w *walker, c *call) {
 	if c.id == "" {
 		return
@@ -261,7 +260,7 @@ func (h *history) identify(w *walker, c *call) {
 	rules := &h.api.Rules
 	if rules.BadID != nil {
 		if why := rules.BadID(c.id); why != "" {
-			w.find("invalid_tool_call_id", Error, c.at, c.id, "%s: give the call and its result an id that the API takes", why)
+			w.find("invalid_tool_call_id", Error, c.at, c.id, "%s: give the call and its result an id that the API accepts", why)
 		}
 	}
 	r := c.round

@@ -8,25 +8,24 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Step is one exchange as it is judged.
+// Step is one exchange to be judged.
 type Step struct {
 	Exchange *transcript.Exchange // its id and link; the zero Exchange for a request alone
 	Turn     *transcript.Turn
-	// New says that Turn.Input holds only what stands behind the input of
-	// Link.Parent (its answer as it was sent back, and what is new), and Settings the
-	// system prompt and tools. Link.Shared must be the Link.OutLen of that step, which
-	// must have been judged before, and no other step continue it so. Without New the
-	// input is all that was sent, of which the first Link.Shared chain items are not
-	// new.
+	// New says that Turn.Input holds only what follows the input of Link.Parent (its
+	// answer as it was sent back, and new items), and that Settings holds the system
+	// prompt and the tools. The parent must have been judged before, Link.Shared must
+	// be its Link.OutLen, and no other step may continue it this way. Without New the
+	// input is all that was sent, and its first Link.Shared chain items are not new.
 	New      bool
 	Settings []transcript.Item
 }
 
-// Judge goes along the steps of a run, in the order in which they came. The zero
-// Judge is ready.
+// Judge judges the steps of a run in the order in which they were recorded. The zero
+// Judge is ready for use.
 type Judge struct {
-	// Cost gives what so many input tokens cost at an exchange's model, such as
-	// "$0.12", or "". It may be nil.
+	// Cost returns what a number of input tokens costs at an exchange's model, such
+	// as "$0.12", or "". It may be nil.
 	Cost func(e *transcript.Exchange, inputTokens int64) string
 
 	findings []*Finding
@@ -35,17 +34,16 @@ type Judge struct {
 	schemas  schemas
 }
 
-// line is what is known behind an exchange.
+// line is what is known after an exchange.
 type line struct {
 	step    *transcript.Exchange
-	history *history // nil once a step that continues it has taken it over
+	history *history // nil once a step that continues it took it over
 	output  []transcript.Item
 	set     *settings
 }
 
-// Exchange judges one exchange by itself, with all the history that it resends.
-// parent is the one that it continues, if that is known: what was resent is
-// compared with it.
+// Exchange judges one exchange, with all the history that it resends. parent is the
+// exchange that it continues, nil if unknown: resent items are compared with it.
 func Exchange(s Step, parent *Step) []Finding {
 	var j Judge
 	if parent != nil {
@@ -67,7 +65,7 @@ func (j *Judge) Step(s Step) {
 	j.step(s, s.Exchange.Link.Shared, said)
 }
 
-// Findings gives what was found so far, in the order of the steps.
+// Findings returns what was found so far, in the order of the steps.
 func (j *Judge) Findings() []Finding {
 	out := []Finding{}
 	for _, f := range j.findings {
@@ -81,7 +79,7 @@ func (j *Judge) Findings() []Finding {
 	return out
 }
 
-// step judges a step that shares so many items with its parent. said are the
+// step judges a step that shares a number of items with its parent. said are the
 // settings that were judged before, nil for none.
 func (j *Judge) step(s Step, shared int, said *settings) {
 	e, t := s.Exchange, s.Turn
@@ -104,19 +102,19 @@ func (j *Judge) step(s Step, shared int, said *settings) {
 	j.lines[e.ID] = l
 }
 
-// walker goes through one step.
+// walker judges one step.
 type walker struct {
 	judge   *Judge
 	step    *transcript.Exchange
 	turn    *transcript.Turn
 	api     *dialect.API // of the turn
 	set     *settings
-	before  *settings // of the step before; nil if they are to be judged anew
+	before  *settings // of the step before; nil if these must be judged
 	history *history
-	silent  bool // what is gone through was judged before
+	silent  bool // the current item was judged before
 }
 
-// apiOf returns the descriptor of a dialect. One that is not known asks nothing.
+// apiOf returns the descriptor of a dialect. An unknown one has no rules.
 func apiOf(d transcript.Dialect) *dialect.API {
 	api := dialect.Of(d)
 	if !dialect.Known(d) {
@@ -126,7 +124,7 @@ func apiOf(d transcript.Dialect) *dialect.API {
 	return api
 }
 
-// find notes a finding and gives it, so that what comes later can change it.
+// find adds a finding and returns it, so that later items can change it.
 func (w *walker) find(code string, s Severity, at spot, callID, format string, args ...any) *Finding {
 	f := &Finding{Code: code, Severity: s, Exchange: at.exchange, Body: at.body, At: at.at, CallID: callID, Message: fmt.Sprintf(format, args...)}
 	if !w.silent && !(w.step.Imported == transcript.ViewOnly && isForm(code)) {
@@ -135,8 +133,8 @@ func (w *walker) find(code string, s Severity, at spot, callID, format string, a
 	return f
 }
 
-// isForm tells of findings about the form of a request. That of one which was put
-// together to be viewed is nobody's.
+// isForm reports whether a finding is about the form of a request. It does not apply
+// to a request that was reconstructed for viewing.
 func isForm(code string) bool {
 	switch code {
 	case "missing_max_tokens", "parallel_results_split", "missing_tool_result":
@@ -148,8 +146,8 @@ func isForm(code string) bool {
 func (w *walker) in(at string) spot  { return spot{w.step.ID, "request", at} }
 func (w *walker) out(at string) spot { return spot{w.step.ID, "response", at} }
 
-// input takes the history over from the step before, or goes through it again
-// without a word, and judges what is new.
+// input takes over the history of the step before, or reads it again silently, and
+// judges what is new.
 func (w *walker) input(s Step, before *line) *history {
 	items := conversation(w.turn.Input)
 	known := w.step.Link.Shared
@@ -169,15 +167,15 @@ func (w *walker) input(s Step, before *line) *history {
 	h := w.history
 	for i, it := range items {
 		w.silent = i < known
-		h.take(w, it, w.in(it.At))
+		h.read(w, it, w.in(it.At))
 	}
 	w.silent = false
 	h.endOfInput(w)
 	return h
 }
 
-// sentBack notes where the calls of the answer before stand in this request: it is
-// here that their results are missed.
+// sentBack records where this request holds the calls of the answer before: a missing
+// result is reported there.
 func (w *walker) sentBack(known []*transcript.Item, before *line, isNew bool) {
 	if !isNew {
 		known = known[knownItems(known, before.step.Link.InLen):]
@@ -189,13 +187,13 @@ func (w *walker) sentBack(known []*transcript.Item, before *line, isNew bool) {
 	}
 }
 
-// continues tells whether the state behind the step before is the history of
-// this one: it was sent back whole, or the provider holds it.
+// continues reports whether the history after the step before is the history of this
+// one: it was sent back whole, or the provider holds it.
 func (w *walker) continues(s Step, before *line) bool {
 	return s.New || w.held() || w.step.Link.Shared > 0 && w.step.Link.Shared == before.step.Link.OutLen
 }
 
-// conversation gives the items that are no settings.
+// conversation returns the items that are not settings.
 func conversation(input []transcript.Item) []*transcript.Item {
 	items := make([]*transcript.Item, 0, len(input))
 	for i := range input {
@@ -206,7 +204,8 @@ func conversation(input []transcript.Item) []*transcript.Item {
 	return items
 }
 
-// knownItems counts the items up to the last of so many chain items.
+// knownItems returns how many items there are up to the last of a number of chain
+// items.
 func knownItems(items []*transcript.Item, shared int) int {
 	for i, it := range items {
 		if shared <= 0 {
@@ -219,7 +218,7 @@ func knownItems(items []*transcript.Item, shared int) int {
 	return len(items)
 }
 
-// output judges the answer. Further choices (n > 1) are no history.
+// output judges the answer. Further choices (n > 1) are not part of the history.
 func (w *walker) output() {
 	w.answer()
 	for i := range w.turn.Output {
@@ -229,11 +228,11 @@ func (w *walker) output() {
 			w.arguments(it, at)
 			continue
 		}
-		w.history.take(w, it, at)
+		w.history.read(w, it, at)
 	}
 }
 
-// edited compares a step with the latest one of its agent.
+// edited compares a step with the latest step of its agent.
 func (j *Judge) edited(e *transcript.Exchange, l *line, w *walker, shared int) {
 	if e.Link.Agent == "" || e.Link.Side {
 		return
@@ -249,7 +248,7 @@ func (j *Judge) edited(e *transcript.Exchange, l *line, w *walker, shared int) {
 	w.lostHistory(before, shared)
 }
 
-// lostHistory says what became of the history that was not sent back.
+// lostHistory reports what happened to history that was not sent back.
 func (w *walker) lostHistory(before *line, shared int) {
 	lost := before.step.Link.OutLen - shared
 	items := conversation(w.turn.Input)
@@ -261,7 +260,7 @@ func (w *walker) lostHistory(before *line, shared int) {
 		w.find("history_dropped", Warning, at, "", "the last %d items of the history of step %d were left out: check that nothing the model needs went with them", lost, before.step.Link.Step)
 		return
 	}
-	w.find("history_edited", Warning, at, "", "from here on the history is not what step %d sent and got (%d items): send it back as it was, or the prompt cache begins anew", before.step.Link.Step, lost)
+	w.find("history_edited", Warning, at, "", "from here on the history is not what step %d sent and got (%d items): send it back as it was, or the prompt cache starts over", before.step.Link.Step, lost)
 }
 
 func hasCompaction(items []*transcript.Item) bool {

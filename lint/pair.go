@@ -25,7 +25,7 @@ func (h *history) result(w *walker, it *transcript.Item, at spot) {
 	h.learn(w, c, it, at)
 }
 
-// find gives the open call that a result answers, nil if there is none.
+// find returns the open call that a result answers, nil if there is none.
 func (h *history) find(w *walker, it *transcript.Item, at spot) *call {
 	if it.CallID == "" {
 		if rules := &h.api.Rules; rules.ByName == nil || !rules.ByName(it.Raw) {
@@ -51,7 +51,7 @@ func (h *history) find(w *walker, it *transcript.Item, at spot) *call {
 			severity = Warning
 		}
 		w.find("duplicate_tool_result", severity, at, it.CallID, "this call has its result already: send one result for each call")
-	case h.missing: // its call may be in what the provider holds
+	case h.missing: // the provider may hold its call
 	default:
 		f := w.find("orphan_tool_result", Error, at, it.CallID, "no call in the history has this id: send the call back too, or leave the result out")
 		if h.orphans == nil {
@@ -62,8 +62,8 @@ func (h *history) find(w *walker, it *transcript.Item, at spot) *call {
 	return nil
 }
 
-// byPlace gives the first open call of the latest round, of that name if the
-// result has one.
+// byPlace returns the first open call of the latest round, by the name of the result
+// if it has one.
 func (h *history) byPlace(name string) *call {
 	if h.round == nil {
 		return nil
@@ -87,12 +87,12 @@ func (h *history) forget(c *call) {
 	}
 }
 
-// order looks at where the results of a batch stand.
+// order judges the order of the results of a batch.
 func (h *history) order(w *walker, c *call, at spot) {
 	r := c.round
 	if c.index < r.latest && !r.unsorted {
 		r.unsorted = true
-		w.find("results_out_of_order", Info, at, c.id, "the results of this batch are not in the order of its calls: join them by id, never by place")
+		w.find("results_out_of_order", Info, at, c.id, "the results of this batch are not in the order of its calls: join them by id, never by position")
 	}
 	r.latest = max(r.latest, c.index)
 	if !h.api.Rules.ResultsTogether || r.closed {
@@ -106,11 +106,11 @@ func (h *history) order(w *walker, c *call, at spot) {
 	r.results = message
 }
 
-// late says that a result came behind what must come behind it.
+// late reports a result that does not directly follow its call.
 func (h *history) late(w *walker, c *call, at spot) {
 	if c.missing != nil {
 		c.missing.Code = "missing_adjacent_tool_result"
-		c.missing.Message = fmt.Sprintf("%s has its result only at %s: put it right behind the calls", callName(c), at.at)
+		c.missing.Message = fmt.Sprintf("%s has its result only at %s: put it directly after the calls", callName(c), at.at)
 	}
-	w.find("tool_result_without_preceding_tool_use", Error, at, c.id, "its call is at %s, not in the message before: put the result right behind it", c.at.at)
+	w.find("tool_result_without_preceding_tool_use", Error, at, c.id, "its call is at %s, not in the message before: put the result directly after it", c.at.at)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// thought is a reasoning item behind which something must come.
+// thought is a reasoning item that another item must follow.
 type thought struct {
 	at     spot
 	itemID string
@@ -29,29 +29,29 @@ func (h *history) reasoning(w *walker, it *transcript.Item, at spot) {
 	}
 }
 
-// follow takes the item behind a reasoning item.
+// follow reads the item after a reasoning item.
 func (h *history) follow(w *walker, it *transcript.Item) {
 	if h.thought != nil {
 		h.noFollower(w, it)
 	}
 }
 
-// noFollower says so if what comes behind a reasoning item is not the model's.
+// noFollower reports a reasoning item that no item of the model follows.
 func (h *history) noFollower(w *walker, next *transcript.Item) {
 	t := h.thought
 	h.thought = nil
 	if t == nil || next != nil && followsReasoning(next) {
 		return
 	}
-	want := "the item that came behind it"
+	want := "the item that followed it"
 	if id := w.follower(t.itemID); id != "" {
 		want = id
 	}
 	w.find("reasoning_without_following_item", Error, t.at, "", "the reasoning item %s came back without %s: send both, or neither", t.itemID, want)
 }
 
-// followsReasoning tells whether an item may stand behind reasoning: what the
-// model says, calls, or a reference to such.
+// followsReasoning reports whether an item may follow reasoning: what the model says,
+// calls, or a reference to one of these.
 func followsReasoning(it *transcript.Item) bool {
 	switch it.Kind {
 	case transcript.MessageItem:
@@ -64,8 +64,8 @@ func followsReasoning(it *transcript.Item) bool {
 	return true
 }
 
-// follower gives the id of the item that the recorded answer has behind a
-// reasoning item, "" if that is not known.
+// follower returns the id of the item that follows a reasoning item in the recorded
+// answer, "" if it is unknown.
 func (w *walker) follower(itemID string) string {
 	l := w.judge.lines[w.step.Link.Parent]
 	if l == nil || itemID == "" {
@@ -84,9 +84,9 @@ func (w *walker) follower(itemID string) string {
 	return ""
 }
 
-// echo compares the answer of the step before with what was sent back of it.
-func (w *walker) echo(before *line, isNew bool) {
-	e := echo{walker: w, before: before, byCall: map[string]*transcript.Item{}, byItem: map[string]*transcript.Item{}}
+// returned compares the answer of the step before with what was sent back of it.
+func (w *walker) returned(before *line, isNew bool) {
+	e := returned{walker: w, before: before, byCall: map[string]*transcript.Item{}, byItem: map[string]*transcript.Item{}}
 	e.items = conversation(w.turn.Input)
 	if !isNew {
 		e.items = e.items[knownItems(e.items, before.step.Link.InLen):]
@@ -108,17 +108,17 @@ func (w *walker) echo(before *line, isNew bool) {
 	}
 }
 
-// echo is what came back of an answer.
-type echo struct {
+// returned is what was sent back of an answer.
+type returned struct {
 	*walker
 	before *line
-	items  []*transcript.Item // of this request, behind the input of the step before
+	items  []*transcript.Item // of this request, after the input of the step before
 	byCall map[string]*transcript.Item
 	byItem map[string]*transcript.Item
 }
 
-// batch looks whether the calls of the answer came back as one batch.
-func (e *echo) batch() {
+// batch judges whether the calls of the answer were sent back as one batch.
+func (e *returned) batch() {
 	var back []*transcript.Item
 	missing := ""
 	calls := 0
@@ -151,8 +151,9 @@ func (e *echo) batch() {
 	}
 }
 
-// reasoningItems wants the reasoning of an item that came back with its id.
-func (e *echo) reasoningItems() {
+// reasoningItems reports an item that was sent back with its id but without its
+// reasoning.
+func (e *returned) reasoningItems() {
 	required := ""
 	for i := range e.before.output {
 		it := &e.before.output[i]
@@ -170,8 +171,8 @@ func (e *echo) reasoningItems() {
 	}
 }
 
-// thinking compares thinking blocks.
-func (e *echo) thinking() {
+// thinking judges which signed reasoning was sent back.
+func (e *returned) thinking() {
 	blocks, calls := 0, false
 	for i := range e.before.output {
 		it := &e.before.output[i]
@@ -201,14 +202,14 @@ func (e *echo) thinking() {
 	e.find("thinking_dropped", severity, at, "", "the answer came back without its thinking: send the thinking blocks back before its calls")
 }
 
-func (e *echo) need() dialect.Need {
+func (e *returned) need() dialect.Need {
 	if keep := e.api.Rules.KeepReasoning; keep != nil {
 		return keep(e.turn.Parameters)
 	}
 	return dialect.Optional
 }
 
-func (e *echo) reasons() int {
+func (e *returned) reasons() int {
 	n := 0
 	for _, it := range e.items {
 		if it.Kind == transcript.Reasoning {
@@ -218,9 +219,9 @@ func (e *echo) reasons() int {
 	return n
 }
 
-// sameThinking finds a block that has the text or the signature of a recorded
-// one, but not both.
-func (e *echo) sameThinking(was *transcript.Item) {
+// sameThinking reports a block with the text or the signature of a recorded one, but
+// not both.
+func (e *returned) sameThinking(was *transcript.Item) {
 	signature, _ := e.api.Rules.Signature(was.Raw)
 	if signature == "" {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// request judges what a request says beside its conversation, where the step
-// before did not say the same.
+// request judges what a request says beside its conversation, if the step before did
+// not say the same.
 func (w *walker) request() {
 	if w.before == nil {
 		w.wrongMember()
@@ -32,7 +32,7 @@ func (w *walker) maxTokens() {
 	}
 }
 
-// wrongMember finds a conversation under the name that another API has for it.
+// wrongMember reports a conversation under the name that another API has for it.
 func (w *walker) wrongMember() {
 	name := w.api.Rules.Misnamed
 	v := w.turn.Parameters[name]
@@ -75,7 +75,7 @@ func (w *walker) toolChoice() {
 	w.chosen(v, rawjson.String(rawjson.Get(v, "type")), name, say)
 }
 
-// chosen wants the tool that is chosen, or any where one is required.
+// chosen reports a choice of a tool that is not declared.
 func (w *walker) chosen(v []byte, kind, name string, say func(string, ...any)) {
 	if w.set.open || w.held() {
 		return
@@ -86,7 +86,7 @@ func (w *walker) chosen(v []byte, kind, name string, say func(string, ...any)) {
 	case forced && w.set.tool(name) == nil:
 		say("tool_choice names %s, which is not declared: declare it, or choose another", dialect.Quoted(name))
 	case none && (oneOf(rawjson.String(v), "required", "any") || kind == "any"):
-		say("tool_choice wants a call, and no tool is declared: declare tools, or leave tool_choice out")
+		say("tool_choice wants a call, and no tool is declared: declare tools, or leave out tool_choice")
 	}
 }
 
@@ -114,7 +114,7 @@ func (w *walker) message(it *transcript.Item, at spot) {
 	if w.api.Layout == dialect.Blocks {
 		if w.api.Rules.NoEmptyText && rawjson.String(rawjson.Get(raw, "type")) == "text" && strings.TrimSpace(it.Text) == "" {
 			severity := Error
-			if it.Text != "" { // a blank before a tool_use was taken
+			if it.Text != "" { // white space before a tool_use has been accepted
 				severity = Warning
 			}
 			w.find("empty_text", severity, at, "", "the text block is empty: leave it out")

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	largeText    = 32 << 10 // bytes of a result that is very large
-	longBase64   = 1 << 10  // so long a run of its characters is data
-	bytesToToken = 4        // about, of English text and code
-	sameCalls    = 3        // so often is again and again
-	nearCalls    = 12       // the same call counts if the last one is not further back
+	largeText    = 32 << 10 // bytes of a very large result
+	longBase64   = 1 << 10  // a run of base64 of this length is data
+	bytesToToken = 4        // approximately, in English text and code
+	sameCalls    = 3        // so many equal calls are reported
+	nearCalls    = 12       // an equal call further back does not count
 )
 
-// toolRecord is what became of the calls of one tool.
+// toolRecord is what happened to the calls of one tool.
 type toolRecord struct {
 	worked, failed         int
 	fails                  *Finding
@@ -26,30 +26,30 @@ type toolRecord struct {
 	shapeSaid              bool
 }
 
-// repeated is a call with its result that came before.
+// repeated is a call with its result that occurred before.
 type repeated struct {
-	count, number int // how often, and which call it was last
+	count, number int // how often; the number of the last such call
 	result        uint64
 	finding       *Finding
 }
 
-// largeResult is a result that weighs on every later step.
+// largeResult is a result that every later step sends again.
 type largeResult struct {
 	finding *Finding
-	answers int // how many there were before
+	answers int // answers before it
 	tokens  int64
 	what    string
 	step    *transcript.Exchange
 }
 
-// learn judges a result together with its call and those before.
+// learn judges a result together with its call and earlier ones.
 func (h *history) learn(w *walker, c *call, it *transcript.Item, at spot) {
 	failed := it.IsError || looksFailed(it.Text)
 	h.repeated(w, c, it.Text)
 	h.shapes(w, c, it, at, failed)
 }
 
-// repeated looks for the same call with the same result.
+// repeated reports the same call with the same result.
 func (h *history) repeated(w *walker, c *call, result string) {
 	var m maphash.Hash
 	m.SetSeed(h.seed)
@@ -69,10 +69,10 @@ func (h *history) repeated(w *walker, c *call, result string) {
 	if r.finding == nil {
 		r.finding = w.find("repeated_call", Warning, c.at, c.id, "")
 	}
-	r.finding.Message = fmt.Sprintf("%s came %d times with the same arguments and the same result: tell the model so, or stop the loop", callName(c), r.count)
+	r.finding.Message = fmt.Sprintf("%s was repeated %d times with the same arguments and the same result: tell the model, or stop the loop", callName(c), r.count)
 }
 
-// shapes keeps the record of a tool.
+// shapes updates the record of a tool.
 func (h *history) shapes(w *walker, c *call, it *transcript.Item, at spot, failed bool) {
 	t := h.tools[c.name]
 	if t == nil {
@@ -89,7 +89,7 @@ func (h *history) shapes(w *walker, c *call, it *transcript.Item, at spot, faile
 	}
 	if t.worked > 0 && t.failed > 0 && !t.shapeSaid && t.workedShape != t.failShape && shape != "" {
 		t.shapeSaid = true
-		w.find("result_shape_changes", Info, at, c.id, "%s gives %s when it works and %s when it fails: give both the same shape", dialect.Quoted(c.name), t.workedShape, t.failShape)
+		w.find("result_shape_changes", Info, at, c.id, "%s returns %s when it works and %s when it fails: give both the same shape", dialect.Quoted(c.name), t.workedShape, t.failShape)
 	}
 	switch {
 	case t.worked > 0:
@@ -100,7 +100,7 @@ func (h *history) shapes(w *walker, c *call, it *transcript.Item, at spot, faile
 		if t.fails == nil {
 			t.fails = w.find("tool_always_fails", Warning, c.at, c.id, "")
 		}
-		t.fails.Message = fmt.Sprintf("%s failed %d times of %d: mend the tool, or do not offer it", dialect.Quoted(c.name), t.failed, t.failed)
+		t.fails.Message = fmt.Sprintf("%s failed %d times of %d: repair the tool, or do not offer it", dialect.Quoted(c.name), t.failed, t.failed)
 	}
 }
 
@@ -114,7 +114,7 @@ func shapeOf(s string) string {
 	return "text"
 }
 
-// looksFailed tells whether a result says that something went wrong.
+// looksFailed reports whether a result says that something went wrong.
 func looksFailed(s string) bool {
 	s = strings.TrimSpace(s)
 	if strings.HasPrefix(s, "{") {
@@ -136,7 +136,7 @@ func errorMember(s string) []byte {
 	return rawjson.Get([]byte(s), "error")
 }
 
-// claimsSuccess tells whether a JSON object says that all went well.
+// claimsSuccess reports whether a JSON object says that all went well.
 func claimsSuccess(s string) bool {
 	s = strings.TrimSpace(s)
 	if !strings.HasPrefix(s, "{") {
@@ -163,7 +163,7 @@ func (w *walker) content(it *transcript.Item, at spot) {
 	if !it.IsError && looksFailed(it.Text) {
 		switch {
 		case w.api.ErrorMark != "":
-			w.find("error_told_as_success", Warning, at, it.CallID, "the result tells of an error: set %s, so that the model and the client know", w.api.ErrorMark)
+			w.find("error_told_as_success", Warning, at, it.CallID, "the result reports an error: set %s, so that the model and the client know", w.api.ErrorMark)
 		case claimsSuccess(it.Text):
 			w.find("error_told_as_success", Warning, at, it.CallID, "the result holds an error and claims success: say one of the two")
 		}
@@ -199,8 +199,8 @@ func (w *walker) large(code string, at spot, it *transcript.Item, what string, b
 	}
 }
 
-// base64In gives the length of the longest run of base64 that is data, 0 if
-// there is none.
+// base64In returns the length of the longest run of base64 that is data, 0 if there
+// is none.
 func base64In(s string) int {
 	longest := 0
 	for start, end := range transcript.Base64Runs(s, longBase64) {
@@ -209,7 +209,7 @@ func base64In(s string) int {
 	return longest
 }
 
-// contentShape looks at what a result's value is made of.
+// contentShape judges what a result's value is made of.
 func (w *walker) contentShape(it *transcript.Item, at spot) {
 	name := w.api.Rules.Content(it.Raw)
 	if name == "" {
@@ -221,7 +221,7 @@ func (w *walker) contentShape(it *transcript.Item, at spot) {
 	case rawjson.IsArray(v):
 		for i, part := range rawjson.Indexed(v) {
 			if why := w.badPart(part); why != "" {
-				w.find("tool_content_not_string", Error, at.under(fmt.Sprintf("/%s/%d", name, i)), it.CallID, "%s: send text, or a part that the API takes", why)
+				w.find("tool_content_not_string", Error, at.under(fmt.Sprintf("/%s/%d", name, i)), it.CallID, "%s: send text, or a part that the API accepts", why)
 				return
 			}
 			if why := w.unsupported(part); why != "" {
@@ -238,7 +238,7 @@ func (w *walker) contentShape(it *transcript.Item, at spot) {
 	}
 }
 
-// badPart says why a part of a result is not taken.
+// badPart returns why a part of a result is not accepted.
 func (w *walker) badPart(part []byte) string {
 	kind := rawjson.String(rawjson.Get(part, "type"))
 	if !rawjson.IsObject(part) {
@@ -253,7 +253,7 @@ func (w *walker) badPart(part []byte) string {
 	return ""
 }
 
-// truthy reports whether a program would take a value for yes.
+// truthy reports whether a program would treat a value as true.
 func truthy(raw []byte) bool {
 	switch string(raw) {
 	case "", "null", "false", "0", `""`, "{}", "[]":

@@ -17,8 +17,8 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Bounds on what is checked: a schema comes from a client, arguments from a
-// model, and neither may make us work without end.
+// Limits on what is checked: a schema comes from a client and arguments from a model,
+// and neither may cause unlimited work.
 const (
 	maxSchema    = 256 << 10
 	maxArguments = 1 << 20
@@ -29,20 +29,21 @@ const (
 
 var errNotChecked = errors.New("not checked")
 
-// schemas keeps the compiled schemas of tools.
+// schemas holds the compiled schemas of tools.
 type schemas struct {
-	byTool map[*transcript.Item]*toolSchema // of the same memory, most often
+	byTool map[*transcript.Item]*toolSchema // usually the same item
 	byText map[string]*toolSchema
 }
 
-// toolSchema is nil inside if the schema cannot be compiled or is out of bounds.
+// toolSchema is a compiled schema. compiled is nil if the schema cannot be compiled
+// or is over a limit.
 type toolSchema struct {
 	compiled *jsonschema.Schema
 	cost     schemaCost
 }
 
-// mismatch says in which way arguments do not fit a tool, "" if they do or that
-// is not to be known.
+// mismatch returns how arguments do not fit a tool, "" if they fit or that is
+// unknown.
 func (s *schemas) mismatch(tool *transcript.Item, arguments string) string {
 	if tool == nil || len(arguments) > maxArguments {
 		return ""
@@ -85,7 +86,7 @@ func (s *schemas) of(tool *transcript.Item) *toolSchema {
 	return known
 }
 
-// parametersOf gives the schema that a tool declares, whatever the API.
+// parametersOf returns the schema that a tool declares, in any API.
 func parametersOf(raw []byte) []byte {
 	for _, path := range [...][]string{{"function", "parameters"}, {"input_schema"}, {"parameters"}} {
 		if v := rawjson.Get(raw, path...); rawjson.IsObject(v) {
@@ -95,8 +96,8 @@ func parametersOf(raw []byte) []byte {
 	return nil
 }
 
-// compile reads a schema. Only references within it are followed: nothing is
-// ever fetched.
+// compile compiles a schema. It follows references only within the schema and never
+// fetches anything.
 func compile(raw []byte) *toolSchema {
 	if len(raw) == 0 || len(raw) > maxSchema {
 		return &toolSchema{}
@@ -125,7 +126,7 @@ func compile(raw []byte) *toolSchema {
 	return &toolSchema{compiled, cost}
 }
 
-// noLoader refuses to load what a schema refers to.
+// noLoader refuses to load references.
 type noLoader struct{}
 
 func (noLoader) Load(string) (any, error) { return nil, errNotChecked }
@@ -138,8 +139,8 @@ func decode(raw []byte) (any, error) {
 	return v, err
 }
 
-// measure counts the values in v and how deep they lie. It is not ok if they lie
-// too deep or a number is out of all proportion.
+// measure counts the values in v and how deep they are nested. ok is false if they
+// are nested too deep or a number is too large.
 func measure(v any, room int) (size, depth int, ok bool) {
 	if room == 0 {
 		return 0, 0, false
@@ -171,7 +172,7 @@ func measure(v any, room int) (size, depth int, ok bool) {
 	return size, depth + 1, true
 }
 
-// explain gives the first thing that does not fit, with where it is.
+// explain returns the first mismatch and where it is.
 func explain(e *jsonschema.ValidationError) string {
 	for len(e.Causes) > 0 {
 		e = e.Causes[0]

@@ -12,13 +12,12 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// settings are what a request says beside the conversation: its system prompt
-// and its tools.
+// settings are the system prompt and the tools of a request.
 type settings struct {
 	system   []*transcript.Item
-	declared []*transcript.Item          // the tools in order
+	declared []*transcript.Item          // tools in order
 	tools    map[string]*transcript.Item // by name
-	open     bool                        // more tools may be found or brought later
+	open     bool                        // more tools may become available later
 	choice   string                      // tool_choice
 }
 
@@ -53,7 +52,7 @@ func settingsOf(step *Step, before *settings) *settings {
 	return s
 }
 
-// declare notes a tool, and the tools that a namespace groups (responses).
+// declare adds a tool, or the tools of a namespace.
 func (s *settings) declare(it *transcript.Item, raw []byte, name string) {
 	kind := rawjson.String(rawjson.Get(raw, "type"))
 	switch {
@@ -76,8 +75,7 @@ func (s *settings) declare(it *transcript.Item, raw []byte, name string) {
 
 func (s *settings) tool(name string) *transcript.Item { return s.tools[name] }
 
-// changes says what of the settings is not as it was, and how what was answered
-// came back.
+// changes reports changed settings, and how the answer was sent back.
 func (w *walker) changes(before, now *line, isNew bool) {
 	if w.step.Link.Side || w.step.Link.Agent != before.step.Link.Agent || w.held() && len(now.set.system) == 0 {
 		return
@@ -85,7 +83,7 @@ func (w *walker) changes(before, now *line, isNew bool) {
 	w.systemChange(before, now)
 	w.toolChange(before, now)
 	if !w.held() {
-		w.echo(before, isNew)
+		w.returned(before, isNew)
 	}
 }
 
@@ -109,11 +107,11 @@ func (w *walker) systemChange(before, now *line) {
 	case n < len(old) && n < len(new):
 		what = fmt.Sprintf("was changed at character %d of block %d", difference(old[n].Text, new[n].Text), n+1)
 	}
-	w.find("system_prompt_changed", Warning, at, "", "the system prompt of step %d %s: keep it still, and tell what changes in a message at the end", before.step.Link.Step, what)
+	w.find("system_prompt_changed", Warning, at, "", "the system prompt of step %d %s: keep it unchanged, and put what changes into a message at the end", before.step.Link.Step, what)
 }
 
-// systemTexts leaves out what clients put there for their provider: Claude
-// Code's first block counts its requests.
+// systemTexts leaves out blocks that a client writes for its provider: Claude Code's
+// first block counts its requests.
 func systemTexts(s *settings) []*transcript.Item {
 	return slices.DeleteFunc(slices.Clone(s.system), func(it *transcript.Item) bool {
 		return strings.HasPrefix(it.Text, "x-anthropic-billing-header:")

@@ -10,14 +10,13 @@ import (
 	"github.com/retake-debugger/retake/rawjson"
 )
 
-// A Splice is a change that Body made: Text instead of the bytes from Start to
-// End.
+// A Splice is a change that Body made: Text replaces the bytes from Start to End.
 type Splice struct {
 	Start, End int
 	Text       string
 }
 
-// Moved gives where a byte offset of a body is after its splices.
+// Moved returns where a byte offset of a body is after its splices.
 func Moved(splices []Splice, offset int64) int64 {
 	shift := int64(0)
 	for i := range splices {
@@ -33,11 +32,10 @@ func Moved(splices []Splice, offset int64) int64 {
 	return offset + shift
 }
 
-// Body replaces the secrets in a body. What is JSON stays JSON: only values of
-// strings change, and neither those that are ids nor signatures. In an event
-// stream a secret is found that several events bring piece by piece; the
-// placeholder then stands where it began. Any other text is one text; bytes that
-// are none stay as they are.
+// Body replaces the secrets in a body. JSON stays JSON: only the values of strings
+// change, except for ids and signatures. In an event stream, a secret that is spread
+// over several events is found, and its placeholder stands where the secret began.
+// Any other body is one text. Bytes that are not UTF-8 stay as they are.
 func (s *Scrubber) Body(body []byte) ([]byte, []Splice) {
 	var w bodyWalk
 	switch {
@@ -46,7 +44,7 @@ func (s *Scrubber) Body(body []byte) ([]byte, []Splice) {
 	case looksLikeEvents(body):
 		w.events(body)
 	case utf8.Valid(body):
-		w.list = append(w.list, piece{end: len(body), text: string(body), plain: true})
+		w.list = append(w.list, chunk{end: len(body), text: string(body), plain: true})
 	}
 	splices := s.splices(&w)
 	if len(splices) == 0 {
@@ -61,16 +59,16 @@ func (s *Scrubber) Body(body []byte) ([]byte, []Splice) {
 	return append(out, body[at:]...), splices
 }
 
-// piece is a text in a body.
-type piece struct {
-	start, end int // of its value, quotes aside
+// chunk is a text in a body.
+type chunk struct {
+	start, end int // of its value, without quotes
 	text       string
-	name       string // of the member that it is the value of
-	plain      bool   // it stands there as it is, not in a string
-	stream     string // of an event: what it is a part of; "" if it stands alone
+	name       string // of the member whose value it is
+	plain      bool   // it is not inside a JSON string
+	stream     string // in an event: which text it is a part of; "" if it is a text of its own
 }
 
-type bodyWalk struct{ list []piece }
+type bodyWalk struct{ list []chunk }
 
 func looksLikeJSON(body []byte) bool {
 	t := bytes.TrimLeft(body, " \t\r\n")
@@ -82,7 +80,7 @@ func looksLikeEvents(body []byte) bool {
 	return bytes.HasPrefix(t, []byte("data:")) || bytes.HasPrefix(t, []byte("event:")) || bytes.HasPrefix(t, []byte(":")) || bytes.HasPrefix(t, []byte("id:"))
 }
 
-// events takes the data lines of an event stream.
+// events collects the data lines of an event stream.
 func (w *bodyWalk) events(body []byte) {
 	for at := 0; at < len(body); {
 		end := len(body)
@@ -95,15 +93,15 @@ func (w *bodyWalk) events(body []byte) {
 			if looksLikeJSON(data) {
 				w.values(data, start, &tracing{})
 			} else {
-				w.list = append(w.list, piece{start: start, end: end, text: string(data), plain: true})
+				w.list = append(w.list, chunk{start: start, end: end, text: string(data), plain: true})
 			}
 		}
 		at = end + 1
 	}
 }
 
-// sealed are the members whose values are never changed: ids that pair calls with
-// results, signatures, what is encrypted or no text.
+// sealed reports whether the values of a member are never changed: ids that join
+// calls with results, signatures, encrypted content, and values that are not text.
 func sealed(name string) bool {
 	switch name {
 	case "id", "call_id", "tool_use_id", "tool_call_id", "item_id", "response_id", "previous_response_id", "signature", "encrypted_content",
@@ -113,11 +111,11 @@ func sealed(name string) bool {
 	return false
 }
 
-// tracing tells which values of events belong together.
+// tracing collects which text the values of an event belong to.
 type tracing struct{ path []string }
 
-// pieceMembers are those by which events bring a text piece by piece.
-func pieceMember(name string) bool {
+// isDelta reports whether events use a member to send a text in chunks.
+func isDelta(name string) bool {
 	switch name {
 	case "content", "text", "partial_json", "arguments", "delta", "thinking", "reasoning_content", "reasoning", "refusal", "input", "summary", "partial":
 		return true
@@ -125,8 +123,8 @@ func pieceMember(name string) bool {
 	return false
 }
 
-// values takes the strings of a JSON text that begins at base in the body. t is nil
-// outside an event stream.
+// values collects the strings of a JSON text that begins at base in the body. t is
+// nil outside an event stream.
 func (w *bodyWalk) values(text []byte, base int, t *tracing) {
 	begun := len(w.list)
 	for leaf := range rawjson.Leaves(text) {
@@ -138,10 +136,10 @@ func (w *bodyWalk) values(text []byte, base int, t *tracing) {
 			}
 		case !sealed(name) && len(raw) > 0 && (t != nil || len(raw) >= 8):
 			stream := ""
-			if t != nil && pieceMember(name) {
+			if t != nil && isDelta(name) {
 				stream = "/" + strings.Join(leaf.Names, "/")
 			}
-			w.list = append(w.list, piece{start: base + leaf.Start, end: base + leaf.End, text: unquoted(raw), name: name, stream: stream})
+			w.list = append(w.list, chunk{start: base + leaf.Start, end: base + leaf.End, text: unquoted(raw), name: name, stream: stream})
 		case t != nil && name == "item_id":
 			t.path = append(t.path, string(raw))
 		}
@@ -157,7 +155,7 @@ func (w *bodyWalk) values(text []byte, base int, t *tracing) {
 	}
 }
 
-// unquoted decodes what stands between the quotes of a string.
+// unquoted decodes the text between the quotes of a string.
 func unquoted(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw)
@@ -165,7 +163,7 @@ func unquoted(raw []byte) string {
 	return rawjson.Unquote(slices.Concat([]byte{'"'}, raw, []byte{'"'}))
 }
 
-// splices finds the secrets of all pieces.
+// splices finds the secrets in all chunks.
 func (s *Scrubber) splices(w *bodyWalk) []Splice {
 	var out []Splice
 	streams := map[string][]int{}
@@ -190,7 +188,7 @@ func (s *Scrubber) splices(w *bodyWalk) []Splice {
 	return out
 }
 
-func (p *piece) splice(text string) Splice {
+func (p *chunk) splice(text string) Splice {
 	if !p.plain {
 		quoted := rawjson.Quote(text)
 		text = string(quoted[1 : len(quoted)-1])
@@ -198,8 +196,8 @@ func (p *piece) splice(text string) Splice {
 	return Splice{p.start, p.end, text}
 }
 
-// value scrubs the value of a member. Its name may tell that all of it is a
-// secret.
+// value scrubs the value of a member. The member's name may show that the whole value
+// is a secret.
 func (s *Scrubber) value(name, text string) string {
 	if name != "" && !strings.ContainsAny(text, " \n") && speaksOfSecret(name) && isSecretValue(name, text) && !s.kept(text) && len(s.find(text)) == 0 {
 		return s.placeholder("secret", text)
@@ -207,12 +205,12 @@ func (s *Scrubber) value(name, text string) string {
 	return s.Text(text)
 }
 
-// stream scrubs a text that comes in pieces: where a secret goes over several,
-// its placeholder stands in the first.
-func (s *Scrubber) stream(w *bodyWalk, pieces []int, out []Splice) []Splice {
+// stream scrubs a text that comes in chunks. The placeholder of a secret that is
+// spread over several stands in the first.
+func (s *Scrubber) stream(w *bodyWalk, chunks []int, out []Splice) []Splice {
 	var all strings.Builder
-	starts := make([]int, len(pieces))
-	for k, i := range pieces {
+	starts := make([]int, len(chunks))
+	for k, i := range chunks {
 		starts[k] = all.Len()
 		all.WriteString(w.list[i].text)
 	}
@@ -226,7 +224,7 @@ func (s *Scrubber) stream(w *bodyWalk, pieces []int, out []Splice) []Splice {
 		names[k] = s.placeholder(f.Kind, text[f.Start:f.End])
 	}
 	next := 0
-	for k, i := range pieces {
+	for k, i := range chunks {
 		p := &w.list[i]
 		from, to := starts[k], starts[k]+len(p.text)
 		for next < len(found) && found[next].End <= from {

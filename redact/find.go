@@ -9,13 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// A Secret is where one stands in a text: bytes from Start to End.
+// A Secret is the place of a secret in a text: the bytes from Start to End.
 type Secret struct {
 	Start, End int
 	Kind       string // "openai", "github", "email" …
 }
 
-// find gives the secrets of a text in order. They do not overlap.
+// find returns the secrets of a text in order. They do not overlap.
 func (s *Scrubber) find(text string) []Secret {
 	var list []Secret
 	for i := range s.rules {
@@ -34,7 +34,8 @@ func (s *Scrubber) find(text string) []Secret {
 	return s.apart(text, list)
 }
 
-// apart leaves out what overlaps an earlier one, or what a user wants kept.
+// apart drops secrets that overlap an earlier one, and those that a user's rules
+// keep.
 func (s *Scrubber) apart(text string, list []Secret) []Secret {
 	out := list[:0]
 	end := 0
@@ -80,19 +81,19 @@ func (r *rule) find(text string, list []Secret) []Secret {
 	}
 }
 
-// inWord tells whether a word, or a name with dashes, goes on into a place.
+// inWord reports whether a word, or a name with dashes, continues into a place.
 func inWord(text string, at int) bool {
 	if at == 0 {
 		return false
 	}
 	c := text[at-1]
 	if at > 1 && text[at-2] == '\\' && strings.IndexByte("nrt", c) >= 0 {
-		return false // an escape, in JSON within a text
+		return false // an escape, in JSON inside a text
 	}
 	return isWord(c) || c == '-' || c == '$'
 }
 
-// goesOn tells whether a word goes on behind a place: then it has another form.
+// goesOn reports whether a word continues after a place: then it has another form.
 func goesOn(text string, at int) bool { return at < len(text) && isWord(text[at]) }
 
 func isWord(c byte) bool {
@@ -106,7 +107,7 @@ var (
 	email    = regexp.MustCompile(`[A-Za-z0-9](?:[A-Za-z0-9._%+-]{0,62}[A-Za-z0-9_+-])?@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,24}`)
 )
 
-// afterScheme finds what stands behind an authentication scheme.
+// afterScheme finds the text after an authentication scheme.
 func afterScheme(text string, list []Secret) []Secret {
 	if !strings.Contains(text, "earer") && !strings.Contains(text, "EARER") && !strings.Contains(text, "uthorization") {
 		return list
@@ -123,8 +124,8 @@ func afterScheme(text string, list []Secret) []Secret {
 	return list
 }
 
-// assigned finds values of names that speak of a credential: API_KEY=…,
-// "password": "…".
+// assigned finds the values of names that mean a credential: API_KEY=…, "password":
+// "…".
 func assigned(text string, list []Secret) []Secret {
 	for at := 0; at < len(text); at++ {
 		i := strings.IndexAny(text[at:], "=:")
@@ -151,7 +152,7 @@ func assigned(text string, list []Secret) []Secret {
 	return list
 }
 
-// nameBefore gives the name that stands before an = or a colon.
+// nameBefore returns the name before an = or a colon.
 func nameBefore(text string, at int) string {
 	end := at
 	for end > 0 && strings.IndexByte(" \t\"'\\:", text[end-1]) >= 0 && at-end < 6 {
@@ -164,7 +165,7 @@ func nameBefore(text string, at int) string {
 	return text[start:end]
 }
 
-// valueAfter gives where the value behind an = or a colon begins.
+// valueAfter returns where the value after an = or a colon begins.
 func valueAfter(text string, at int) int {
 	start := at + 1
 	for start < len(text) && start-at < 8 && strings.IndexByte(" \t=>\"'\\`", text[start]) >= 0 {
@@ -173,11 +174,11 @@ func valueAfter(text string, at int) int {
 	return start
 }
 
-// doors are the words before "key" that make it a credential. In texts and code
-// other keys are many: primary keys, cache keys …
+// doors are the words before "key" that make it a credential. Texts and code have
+// many other keys: primary keys, cache keys …
 var doors = []string{"api", "access", "secret", "private", "signing", "encryption", "master", "subscription", "account", "auth", "service", "storage", "shared", "license"}
 
-// speaksOfSecret tells whether a name in a text is that of a credential.
+// speaksOfSecret reports whether a name in a text is that of a credential.
 func speaksOfSecret(name string) bool {
 	n := snake(name)
 	if !secretName(n) {
@@ -188,7 +189,7 @@ func speaksOfSecret(name string) bool {
 	return last < 1 || words[last] != "key" || slices.Contains(doors, words[last-1])
 }
 
-// snake writes camelCase as snake_case, in lower case.
+// snake returns a camelCase name in snake_case.
 func snake(name string) string {
 	var out strings.Builder
 	for i := range len(name) {
@@ -201,10 +202,10 @@ func snake(name string) string {
 	return strings.ToLower(out.String())
 }
 
-// notSecret are values that stand for one.
+// notSecret matches placeholders for a secret.
 var notSecret = regexp.MustCompile(`(?i)^(?:your|my|the|some|an?)[-_].*|.*(?:example|placeholder|changeme|change_me|redacted|dummy|xxxx|\*\*\*|\.\.\.).*|(?:process|os|env|config|settings|self|this|secrets|vars|import)\..*|getenv.*|https?://.*|/.*|~.*|\$.*|%.*%?`)
 
-// isSecretValue tells whether a value of such a name is a secret rather than a
+// isSecretValue reports whether a value of such a name is a secret rather than a
 // number, a variable or an example.
 func isSecretValue(name, value string) bool {
 	least := 12
@@ -217,8 +218,8 @@ func isSecretValue(name, value string) bool {
 	return looksRandom(value) || least == 6 && strings.ContainsAny(value, "!@#%^*?+0123456789")
 }
 
-// looksRandom tells whether a text is unlike a word, a number, a name or a path:
-// letters and digits are mixed, or upper and lower case within it.
+// looksRandom reports whether a text is unlike a word, a number, a name or a path: it
+// mixes letters and digits, or upper and lower case.
 func looksRandom(s string) bool {
 	var digits, upper, lower, changes int
 	for i := range len(s) {
@@ -253,11 +254,11 @@ func userInfo(text string, list []Secret) []Secret {
 	}
 }
 
-// fileEndings are what stands behind the last dot of names such as icon@2x.png.
+// fileEndings are the endings of file names such as icon@2x.png.
 var fileEndings = []string{"png", "jpg", "jpeg", "gif", "svg", "webp", "js", "ts", "tsx", "jsx", "mjs", "css", "scss", "json", "py", "go", "rs", "md", "txt", "html", "xml", "yml", "yaml", "lock", "git", "local", "service", "target", "timer", "socket", "mount"}
 
-// emails finds addresses of people. Of an address in an SSH command the user is
-// no person.
+// emails finds addresses of people. The user of an address in an SSH command is not a
+// person.
 func emails(text string, list []Secret) []Secret {
 	if strings.IndexByte(text, '@') < 0 {
 		return list

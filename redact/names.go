@@ -2,9 +2,9 @@ package redact
 
 import "strings"
 
-// SecretHeader tells whether the header of that name, in any case, carries a
-// credential. It knows the names of many vendors, and any name that speaks of
-// a token, secret, key or password; it would rather hide one too many.
+// SecretHeader reports whether the header of that name, in any case, carries a
+// credential. It knows the names of many vendors, and any name that means a token,
+// secret, key or password. In doubt it says yes.
 func SecretHeader(name string) bool {
 	n := strings.ToLower(name)
 	if secretHeaders[n] || strings.HasPrefix(n, "cf-access-") {
@@ -13,7 +13,7 @@ func SecretHeader(name string) bool {
 	return secretName(n)
 }
 
-// secretHeaders are names whose words do not give them away.
+// secretHeaders are names that carry a credential although their words do not say so.
 var secretHeaders = map[string]bool{
 	"x-amzn-oidc-data":     true,
 	"x-amzn-oidc-identity": true,
@@ -23,27 +23,27 @@ var secretHeaders = map[string]bool{
 	"x-client-assertion":   true,
 }
 
-// secretParts give a name away wherever they stand in it, its separators left out.
+// secretParts mean a credential anywhere in a name, its separators removed.
 var secretParts = []string{
 	"secret", "password", "passwd", "passphrase", "apikey", "accesskey", "privatekey", "subscriptionkey", "signingkey",
 	"credential", "authorization", "cookie", "jwt", "bearer",
 }
 
-// publicKeys are the words before "key" that make it no credential.
+// publicKeys are the words before "key" that mean no credential.
 var publicKeys = map[string]bool{
 	"idempotency": true, "websocket": true, "cache": true, "surrogate": true, "partition": true, "routing": true,
 	"public": true, "sort": true, "affinity": true, "order": true,
 }
 
-// publicTokens are the words around "token" that make it no credential: the
-// place in a listing, or a number of tokens.
+// publicTokens are the words around "token" that mean no credential: a position in a
+// listing, or a number of tokens.
 var publicTokens = map[string]bool{
 	"page": true, "next": true, "continuation": true, "sync": true, "cursor": true, "prev": true, "previous": true,
 	"count": true, "limit": true, "usage": true, "budget": true, "ratelimit": true, "max": true, "type": true,
 }
 
-// secretName tells whether a lower-case name of a header or of a query
-// parameter speaks of a credential.
+// secretName reports whether a lower-case name of a header or a query parameter means
+// a credential.
 func secretName(n string) bool {
 	squeezed := strings.Map(func(c rune) rune {
 		if c == '-' || c == '_' || c == '.' {

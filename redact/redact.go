@@ -1,10 +1,10 @@
-// Package redact recognises credentials in headers and URLs and replaces them
-// by a fingerprint, so that they can be told apart without being kept.
+// Package redact recognises credentials in headers and URLs and replaces each by a
+// fingerprint, so that they can be distinguished without being stored.
 //
-// A credential is a header or query value that opens a door: an API key, a
-// bearer token, a cookie, a signature. A fingerprint is a short keyed hash of
-// one: equal credentials have equal fingerprints within one store, because the
-// store's salt is the key, and say nothing outside it.
+// A credential is a header or query value that gives access: an API key, a bearer
+// token, a cookie, a signature. A fingerprint is a short keyed hash of a credential.
+// The key is the salt of the store: equal credentials have equal fingerprints within
+// one store, and a fingerprint says nothing outside it.
 package redact
 
 import (
@@ -16,19 +16,17 @@ import (
 	"sync/atomic"
 )
 
-// Mark stands in for a credential; a fingerprint follows it.
+// Mark replaces a credential. A fingerprint follows it.
 const Mark = "[redacted]"
 
-// Redactor replaces credentials by their fingerprints. It is safe for use by
-// many goroutines.
+// Redactor replaces credentials by their fingerprints. It is safe for concurrent use.
 type Redactor struct {
 	key   []byte
-	known atomic.Pointer[map[string]bool] // SecretHeader of names seen, which are few
+	known atomic.Pointer[map[string]bool] // results of SecretHeader
 	mu    sync.Mutex
 }
 
-// New makes a Redactor whose fingerprints can be compared with those of others
-// made with the same salt.
+// New returns a Redactor. Redactors with the same salt make the same fingerprints.
 func New(salt []byte) *Redactor {
 	key := sha256.Sum256(salt)
 	r := &Redactor{key: key[:]}
@@ -36,25 +34,25 @@ func New(salt []byte) *Redactor {
 	return r
 }
 
-// Fingerprint gives "[redacted] fp:1a2b3c4d" for a credential.
+// Fingerprint returns "[redacted] fp:1a2b3c4d" for a credential.
 func (r *Redactor) Fingerprint(secret string) string {
 	return Mark + " " + r.print(secret)
 }
 
-// print hashes the key and the secret. No more than 32 bits of the hash are
-// shown, so nothing can be appended to it that would show.
+// print hashes the key and the secret. It shows only 32 bits of the hash, so that the
+// hash cannot be extended.
 func (r *Redactor) print(secret string) string {
 	sum := sha256.Sum256(append(append(make([]byte, 0, 256), r.key...), secret...))
 	return "fp:" + hex.EncodeToString(sum[:4])
 }
 
-// The names that are remembered.
+// Limits on the remembered names.
 const (
 	maxNames      = 1000
 	maxNameLength = 100
 )
 
-// secret is SecretHeader, remembered: the same few names come with each request.
+// secret is SecretHeader with a memory: every request has the same few names.
 func (r *Redactor) secret(name string) bool {
 	if hides, ok := (*r.known.Load())[name]; ok {
 		return hides
@@ -74,8 +72,8 @@ func (r *Redactor) secret(name string) bool {
 	return hides
 }
 
-// Header gives a copy of h in which every credential is replaced by its
-// fingerprint (see Value).
+// Header returns a copy of h with every credential replaced by its fingerprint (see
+// Value).
 func (r *Redactor) Header(h map[string][]string) map[string][]string {
 	out := make(map[string][]string, len(h))
 	for name, values := range h {
@@ -88,10 +86,10 @@ func (r *Redactor) Header(h map[string][]string) map[string][]string {
 	return out
 }
 
-// Value gives the value of one header. If the header of that name carries a
-// credential it is a fingerprint, before which the word of an authentication
-// scheme ("Bearer") stays. In other values that hold a URL, its credentials
-// are replaced.
+// Value returns the redacted value of a header. If the header carries a credential,
+// the value becomes a fingerprint, after the word of an authentication scheme
+// ("Bearer") if there is one. In any other value, the credentials of URLs are
+// replaced.
 func (r *Redactor) Value(name, value string) string {
 	if value == "" {
 		return value
@@ -108,8 +106,8 @@ func (r *Redactor) Value(name, value string) string {
 	return r.Fingerprint(value)
 }
 
-// schemes are the words that may stay in front of a credential: those of the
-// IANA registry and of model APIs. Any other first word may be a part of it.
+// schemes are the words that may stay before a credential: those of the IANA registry
+// and of model APIs. Any other first word may be part of the credential.
 var schemes = map[string]bool{
 	"apikey": true, "api-key": true, "aws4-hmac-sha256": true, "aws4-ecdsa-p256-sha256": true, "basic": true, "bearer": true,
 	"digest": true, "dpop": true, "gnap": true, "hawk": true, "hoba": true, "key": true, "mutual": true, "negotiate": true,

@@ -19,9 +19,9 @@ type Rules struct {
 // ReadRules reads a file of rules, one a line:
 //
 //	# a comment
-//	customer  CUST-[0-9]{6}          redact what fits; the first group, if there is one
-//	keep      ^sk-test-              never redact a secret that fits
-//	keep-emails                      leave e-mail addresses alone
+//	customer  CUST-[0-9]{6}          redact what matches, or its first group
+//	keep      ^sk-test-              never redact a secret that matches
+//	keep-emails                      keep e-mail addresses
 func ReadRules(r io.Reader) (*Rules, error) {
 	out := &Rules{}
 	lines := bufio.NewScanner(r)

@@ -11,35 +11,34 @@ import (
 	"sync"
 )
 
-// Scrubber replaces the secrets in texts and bodies by placeholders: the keys and
-// tokens of known vendors, private keys, what stands behind Bearer and in values
-// of names that speak of a credential, passwords in URLs, e-mail addresses, and
-// what a user's own rules say. The same secret gets the same placeholder,
-// wherever it stands. It is safe for use by many goroutines.
+// Scrubber replaces the secrets in texts and bodies by placeholders: keys and tokens
+// of known vendors, private keys, texts after Bearer, values of names that mean a
+// credential, passwords in URLs, e-mail addresses, and what a user's own rules match.
+// Equal secrets get equal placeholders. It is safe for concurrent use.
 type Scrubber struct {
 	rules      []rule
 	keep       []*regexp.Regexp
 	keepEmails bool
 
-	key []byte // names by keyed hash, without memory; nil counts them
+	key []byte // placeholders are keyed hashes; nil: they are numbered
 
 	mu     sync.Mutex
-	clean  seen              // long texts without secrets: history is sent again and again
+	clean  seen              // long texts without secrets; histories are resent at every step
 	names  map[string]string // secret → placeholder
 	kinds  map[string]int    // how many of a kind there are
 	counts map[string]*Redaction
 }
 
-// Redaction tells of a secret that was found, not what it is.
+// Redaction reports a secret that was found, without the secret.
 type Redaction struct {
 	Kind        string `json:"kind"`
 	Placeholder string `json:"placeholder"`
-	Count       int    `json:"count"` // how often it was replaced
+	Count       int    `json:"count"` // times it was replaced
 }
 
 const placeholderStart = "[redacted:"
 
-// NewScrubber makes one with a user's own rules; nil for none.
+// NewScrubber returns a Scrubber with a user's own rules, which may be nil.
 func NewScrubber(own *Rules) *Scrubber {
 	s := &Scrubber{rules: vendorRules(), clean: newSeen(), names: map[string]string{}, kinds: map[string]int{}, counts: map[string]*Redaction{}}
 	if own != nil {
@@ -49,19 +48,20 @@ func NewScrubber(own *Rules) *Scrubber {
 	return s
 }
 
-// Keyed makes placeholders of a keyed hash of the secret, "[redacted:openai:1a2b3c4d5e]",
-// for a program that never ends: nothing is remembered, so that there is no report
-// and no vault, and whoever has the same salt gives the same placeholders. Call it
-// before the first text.
+// Keyed makes each placeholder a keyed hash of its secret,
+// "[redacted:openai:1a2b3c4d5e]", for a program that runs forever: nothing is
+// remembered, so there is no report and no vault, and the same salt makes the same
+// placeholders. Call it before the first text.
 func (s *Scrubber) Keyed(salt []byte) {
 	key := sha256.Sum256(append([]byte("placeholder\x00"), salt...))
 	s.key = key[:]
 }
 
-// longText is from where it is cheaper to remember a text than to look at it again.
+// longText is the length from which it is cheaper to remember a text than to search
+// it again.
 const longText = 64
 
-// Text gives a text with its secrets replaced.
+// Text returns a text with its secrets replaced.
 func (s *Scrubber) Text(text string) string {
 	found := s.look(text)
 	if len(found) == 0 {
@@ -78,7 +78,7 @@ func (s *Scrubber) Text(text string) string {
 	return out.String()
 }
 
-// look is find, remembering long texts in which there is nothing.
+// look is find with a memory of long texts without secrets.
 func (s *Scrubber) look(text string) []Secret {
 	if len(text) < 8 {
 		return nil
@@ -102,7 +102,7 @@ func (s *Scrubber) look(text string) []Secret {
 	return found
 }
 
-// placeholder gives "[redacted:openai:1]".
+// placeholder returns "[redacted:openai:1]".
 func (s *Scrubber) placeholder(kind, secret string) string {
 	if s.key != nil {
 		h := hmac.New(sha256.New, s.key)
@@ -126,7 +126,7 @@ func (s *Scrubber) placeholder(kind, secret string) string {
 	return name
 }
 
-// Report tells what was replaced, by kind.
+// Report returns what was replaced, by kind.
 func (s *Scrubber) Report() []Redaction {
 	s.mu.Lock()
 	defer s.mu.Unlock()

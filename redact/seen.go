@@ -2,8 +2,8 @@ package redact
 
 import "hash/maphash"
 
-// seen remembers texts by their hashes: all of the last mostSeen, and at most
-// twice as many.
+// seen remembers texts by their hashes: the last mostSeen at least, and at most twice
+// as many.
 type seen struct {
 	seed        maphash.Seed
 	now, before map[uint64]struct{}
@@ -17,7 +17,7 @@ func newSeen() seen {
 
 func (s *seen) hash(text string) uint64 { return maphash.String(s.seed, text) }
 
-// has tells whether the text is known, and keeps it in mind if so.
+// has reports whether the text is known, and keeps it known.
 func (s *seen) has(hash uint64) bool {
 	if _, ok := s.now[hash]; ok {
 		return true

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// URL gives u with the credentials in its query and its user part replaced:
-// "?key=[redacted]+fp:1a2b3c4d", which a query parser reads as Fingerprint.
-// Everything else stays byte for byte as it came, whether it is a URL or not.
+// URL returns u with the credentials in its query and its user part replaced:
+// "?key=[redacted]+fp:1a2b3c4d", which a query parser reads as Fingerprint. All other
+// bytes stay as they are, whether u is a URL or not.
 func (r *Redactor) URL(u string) string {
 	u = r.userInfo(u)
 	head, query, ok := strings.Cut(u, "?")
@@ -21,7 +21,7 @@ func (r *Redactor) URL(u string) string {
 	r.query(&b, query)
 	if hasFragment {
 		b.WriteByte('#')
-		r.query(&b, fragment) // an implicit grant leaves its token there
+		r.query(&b, fragment) // an implicit grant has its token there
 	}
 	return b.String()
 }
@@ -50,9 +50,9 @@ func (r *Redactor) query(b *strings.Builder, query string) {
 	}
 }
 
-// secretParameter tells whether a query parameter, its name as it is in the
-// URL, carries a credential: ?key= of Google, ?sig= of Azure, X-Amz-Signature
-// and the like of signed URLs, ?code= of OAuth.
+// secretParameter reports whether a query parameter carries a credential, by its name
+// as the URL has it: ?key= of Google, ?sig= of Azure, X-Amz-Signature and similar
+// ones of signed URLs, ?code= of OAuth.
 func secretParameter(name string) bool {
 	if plain, err := url.QueryUnescape(name); err == nil {
 		name = plain
@@ -65,7 +65,7 @@ func secretParameter(name string) bool {
 	return secretName(n)
 }
 
-// userInfo replaces what stands between "://" and "@", wherever in u that is.
+// userInfo replaces the text between "://" and "@", anywhere in u.
 func (r *Redactor) userInfo(u string) string {
 	start := strings.Index(u, "://")
 	if start < 0 {

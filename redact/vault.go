@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// Vault holds what placeholders stand for, so that a redaction can be undone: by
-// placeholder, the secret.
+// Vault maps placeholders to their secrets, so that a redaction can be undone.
 type Vault map[string]string
 
-// Vault gives the secrets that were replaced.
+// Vault returns the secrets that were replaced.
 func (s *Scrubber) Vault() Vault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -22,7 +21,7 @@ func (s *Scrubber) Vault() Vault {
 	return v
 }
 
-// Reuse makes the secrets of an earlier vault keep their placeholders.
+// Reuse keeps the placeholders of an earlier vault.
 func (s *Scrubber) Reuse(v Vault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -35,8 +34,8 @@ func (s *Scrubber) Reuse(v Vault) {
 	}
 }
 
-// Restore puts the secrets back into a text. One that is JSON stays so: there a
-// secret is written as in a string.
+// Restore puts the secrets back into a text. In JSON, a secret is written as part of
+// a string.
 func (v Vault) Restore(text string) (string, error) {
 	inJSON := json.Valid([]byte(text))
 	if !inJSON { // lines of JSON

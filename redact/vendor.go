@@ -2,23 +2,23 @@ package redact
 
 import "regexp"
 
-// rule recognises one kind of secret. A secret with a literal beginning is looked
-// for by that.
+// rule recognises one kind of secret. A secret with a fixed beginning is searched by
+// that.
 type rule struct {
 	kind    string
 	literal string         // what it begins with
 	rest    *regexp.Regexp // what follows, from its start
-	own     *regexp.Regexp // a user's rule: its first group, else all of it, is the secret
-	inWord  bool           // it may stand within a word
+	own     *regexp.Regexp // a user's rule: its first group, or the whole match, is the secret
+	inWord  bool           // it may be inside a word
 }
 
 func starts(kind, literal, rest string) rule {
 	return rule{kind: kind, literal: literal, rest: regexp.MustCompile(`^(?:` + rest + `)`)}
 }
 
-// vendorRules are the keys and tokens whose form gives them away, as their
-// vendors document it or secret scanners know it. Of two that begin alike the
-// longer beginning comes first.
+// vendorRules are the keys and tokens that can be recognised by their form, as
+// vendors document it or secret scanners know it. Of two with the same beginning, the
+// longer comes first.
 func vendorRules() []rule {
 	return []rule{
 		starts("anthropic", "sk-ant-", `[A-Za-z0-9_-]{20,}`),

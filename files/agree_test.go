@@ -74,7 +74,7 @@ func TestImport_DerivesWhatReindexDoes(t *testing.T) {
 				once := files.Import{Store: im.Store, Format: im.Format, Redact: im.Redact, Bad: im.Bad}
 				for i, text := range texts[:n] {
 					name := fmt.Sprint(len(texts), ".", i)
-					if _, err := once.Take(t.Context(), files.File{Name: name, Base: name, Reader: bytes.NewReader(text)}); err != nil {
+					if _, err := once.Read(t.Context(), files.File{Name: name, Base: name, Reader: bytes.NewReader(text)}); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -101,7 +101,7 @@ func TestImport_ASessionThatItNamedItselfIsNoEvidence(t *testing.T) {
 	im, _ := newImport(t)
 	open := strings.Join(strings.SplitAfter(claudeMain, "\n")[:2], "")
 	for _, text := range []string{open, codexSpawned + codexTurn + codexPrompt + codexWork} {
-		if did, err := im.Take(t.Context(), files.File{Name: "a", Base: "a", Reader: strings.NewReader(text)}); err != nil || did.New == 0 {
+		if did, err := im.Read(t.Context(), files.File{Name: "a", Base: "a", Reader: strings.NewReader(text)}); err != nil || did.New == 0 {
 			t.Fatalf("%+v, %v", did, err)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// archive takes in an archive: its exchanges, then what users said of them.
-func (im *taking) archive(s *formats.Source) error {
+// archive imports an archive: its exchanges, then what users said about them.
+func (im *importing) archive(s *formats.Source) error {
 	did := im.did
 	var links []formats.Linked
 	var said []*formats.Said
@@ -21,7 +21,7 @@ func (im *taking) archive(s *formats.Source) error {
 				return err
 			}
 			links = append(links, l)
-			return im.take(c)
+			return im.add(c)
 		},
 		func(s *formats.Said) error {
 			said = append(said, s)
@@ -38,7 +38,7 @@ func (im *taking) archive(s *formats.Source) error {
 			return fmt.Errorf("import what users said: %w", err)
 		}
 	}
-	did.runs = runList{} // what users said may have moved some
+	did.runs = runList{} // overrides may have moved some
 	for _, l := range links {
 		e, err := im.Store.Exchange(im.ctx, l.Exchange)
 		if err != nil {
@@ -53,8 +53,8 @@ func (im *taking) archive(s *formats.Source) error {
 	return nil
 }
 
-// said stores what users said, unless something is said here already.
-func (im *taking) said(s *formats.Said) error {
+// said stores what users said, unless something else is stored already.
+func (im *importing) said(s *formats.Said) error {
 	switch {
 	case s.Marks != nil:
 		return im.marks(s)
@@ -64,8 +64,8 @@ func (im *taking) said(s *formats.Said) error {
 	return im.takeOf(s.Take)
 }
 
-// takeOf stores a take, and links what it sent to where it left the original.
-func (im *taking) takeOf(t *transcript.Take) error {
+// takeOf stores a take, and links its exchanges to where they left the original.
+func (im *importing) takeOf(t *transcript.Take) error {
 	var sent []string
 	for _, s := range t.Steps {
 		sent = append(sent, s.Exchange)
@@ -81,7 +81,7 @@ func (im *taking) takeOf(t *transcript.Take) error {
 	return err
 }
 
-func (im *taking) marks(s *formats.Said) error {
+func (im *importing) marks(s *formats.Said) error {
 	e, err := im.Store.Exchange(im.ctx, s.Exchange)
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func (im *taking) marks(s *formats.Said) error {
 	return im.Store.Update(im.ctx, func(tx transcript.Tx) error { return tx.PutMarks(e.Link.Run, s.Marks) })
 }
 
-func (im *taking) override(s *formats.Said) error {
+func (im *importing) override(s *formats.Said) error {
 	word := s.Override
 	if s.ToRun != "" {
 		first, err := im.Store.Exchange(im.ctx, s.ToRun)

@@ -12,7 +12,7 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// conversations makes an export of what writes one conversation.
+// conversations makes an export from a function that writes one conversation.
 func conversations(write func(io.Writer, *formats.Conversation, *formats.Losses) error) func(*Export, io.Writer) error {
 	return func(x *Export, w io.Writer) error {
 		list, err := x.leaves()
@@ -23,7 +23,7 @@ func conversations(write func(io.Writer, *formats.Conversation, *formats.Losses)
 	}
 }
 
-// each reads conversations, one after the other.
+// each reads conversations one after the other.
 func (x *Export) each(leaves []*transcript.Exchange, f func(*formats.Conversation) error) error {
 	for n, e := range leaves {
 		x.Progress("exporting, conversations", int64(n), int64(len(leaves)))
@@ -41,7 +41,7 @@ func (x *Export) each(leaves []*transcript.Exchange, f func(*formats.Conversatio
 	return nil
 }
 
-// conversation reads one, made as short as it has to be.
+// conversation reads one conversation and shortens it as the options say.
 func (x *Export) conversation(e *transcript.Exchange) (*formats.Conversation, error) {
 	c, err := formats.NewConversation(x.ctx, x.Reader, e, x.decode)
 	if err != nil {
@@ -108,7 +108,7 @@ func (x *Export) html(w io.Writer) error {
 	return formats.HTML(w, title, list, &x.Lost)
 }
 
-// program makes an export of what writes one request as a program.
+// program makes an export from a function that writes one request as a program.
 func program(write func(io.Writer, *formats.Request) error) func(*Export, io.Writer) error {
 	return func(x *Export, w io.Writer) error {
 		e, err := x.one()

@@ -1,5 +1,5 @@
-// Package files takes files in and writes them: it finds out which format one is in,
-// has its exchanges committed and tells what became of it; and it writes chosen runs
-// and exchanges in a form. Commands and pages both use it, whether a file has a path or
-// goes over a connection.
+// Package files imports and exports files. An import finds out a file's format, commits
+// its exchanges and reports what it found; an export writes chosen runs and exchanges in
+// one form. Commands and pages use it alike, whether a file has a path or comes over a
+// connection.
 package files

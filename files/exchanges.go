@@ -81,7 +81,7 @@ func (x *Export) csv(w io.Writer) error {
 	return table.Close()
 }
 
-// everyRun gives the runs of which an exchange passes.
+// everyRun visits the runs with an exchange that passes.
 func (x *Export) everyRun() ([]Chosen, error) {
 	var list []Chosen
 	seen := map[string]bool{}

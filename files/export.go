@@ -18,17 +18,17 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// Form is one in which runs and exchanges are written.
+// Form is a format in which runs and exchanges are written.
 type Form struct {
 	Name, Help string
-	Ending     string // of a file
-	One        bool   // of a single exchange
-	All        bool   // of everything, if nothing is chosen
+	Ending     string // of a file name
+	One        bool   // it takes a single exchange
+	All        bool   // it takes everything if nothing is chosen
 
 	write func(*Export, io.Writer) error
 }
 
-// Forms are all of them.
+// Forms returns all forms.
 func Forms() []Form {
 	return []Form{
 		{Name: "jsonl", Help: "one exchange a line, as show --json prints it; all there are if\nnothing is named", Ending: "jsonl", All: true, write: (*Export).jsonl},
@@ -53,23 +53,23 @@ func Forms() []Form {
 
 // Options say how something is written.
 type Options struct {
-	Chunks    bool  // of jsonl: the arrival time of each piece of the answers
-	MaxTokens int64 // longer conversations lose their oldest rounds; 0 for no bound
-	MaxResult int   // longer results are cut, in bytes; 0 for no bound
-	// Of few-shot: see formats.FewShot.
+	Chunks    bool  // jsonl: with the arrival time of each chunk of the answers
+	MaxTokens int64 // longer conversations lose their oldest rounds; 0 for no limit
+	MaxResult int   // longer results are cut, in bytes; 0 for no limit
+	// For few-shot: see formats.FewShot.
 	As            string
-	API           transcript.Dialect // "" for that of the exchange
+	API           transcript.Dialect // "" for the API of the exchange
 	Steps         []int
 	System, Words bool
-	First         bool // of several conversations the first is the example; else that is an error
+	First         bool // of several conversations, take the first; else they are an error
 }
 
-// UsualResult is where results in an example are cut if nothing else is said.
+// UsualResult is the length at which results of an example are cut by default.
 const UsualResult = 4000
 
 // Chosen is what is exported: one exchange, or a run; neither for everything.
 type Chosen struct {
-	Ref      string // by which it was named
+	Ref      string // as the user named it
 	Run      string // id
 	Exchange *transcript.Exchange
 }
@@ -77,27 +77,27 @@ type Chosen struct {
 // Export writes runs and exchanges in another form.
 type Export struct {
 	Options
-	Reader  transcript.Reader // formats.Redacted leaves secrets out
+	Reader  transcript.Reader // formats.Redacted omits secrets
 	Prices  *pricing.Table
 	Version string // of this program
-	// Lines makes what writes lines of JSON; nil for encoding/json's own.
+	// Lines returns the encoder of lines of JSON; nil for encoding/json's own.
 	Lines  func(io.Writer) *json.Encoder
 	Chosen []Chosen
-	Passes func(*transcript.Exchange) bool // exchanges that do not are left out; nil: all do
-	// Lost tells what the form could not carry.
+	Passes func(*transcript.Exchange) bool // other exchanges are left out; nil: all pass
+	// Lost receives what the form could not carry.
 	Lost formats.Losses
-	// Left is told of each thing that was to be written: with an error, why it is left
-	// out. What it gives ends the export.
+	// Left is called for everything that was to be written: with an error, which says
+	// why it is left out. An error that it returns ends the export.
 	Left func(what string, err error) error
-	// Note is told in words what was made shorter.
+	// Note is called with a text about what was shortened.
 	Note func(string)
-	// Progress is told how far it is; a total of 0 is one that is not known.
+	// Progress is called with how far the export is; a total of 0 is unknown.
 	Progress func(what string, done, total int64)
 
 	ctx context.Context
 }
 
-// ErrSeveral says that an example is one conversation, and more were chosen.
+// ErrSeveral says that an example is one conversation, and several were chosen.
 var ErrSeveral = errors.New("an example is one conversation")
 
 // ErrOne says that a form takes one exchange.
@@ -109,16 +109,16 @@ func (x *Export) Write(ctx context.Context, form *Form, w io.Writer) error {
 	return form.write(x, w)
 }
 
-// LeaveOut tells whether an error is about one exchange, which is left out while the
-// others are written: it is damaged, not finished, or was pruned meanwhile.
+// LeaveOut reports whether an error concerns one exchange, which is left out while
+// the others are written: it is damaged, unfinished, or was pruned meanwhile.
 func LeaveOut(err error) bool {
 	return errors.Is(err, transcript.ErrDamaged) || errors.Is(err, transcript.ErrNotFound) || errors.Is(err, formats.ErrUnfinished) || errors.Is(err, formats.ErrNoTranscript)
 }
 
 func (x *Export) passes(e *transcript.Exchange) bool { return x.Passes == nil || x.Passes(e) }
 
-// exchanges gives what was chosen to f, oldest first, of runs all exchanges, with the
-// arrival times of their pieces if they are wanted.
+// exchanges calls f for the chosen exchanges, oldest first; for runs with all their
+// exchanges. chunks adds the arrival times of their chunks.
 func (x *Export) exchanges(chunks bool, f func(*transcript.Exchange) error) error {
 	done := int64(0)
 	one := func(e *transcript.Exchange, err error) error {
@@ -141,7 +141,7 @@ func (x *Export) exchanges(chunks bool, f func(*transcript.Exchange) error) erro
 			continue
 		}
 		for e, err := range x.Reader.Exchanges(x.ctx, transcript.Filter{Run: c.Run, Oldest: true}) {
-			if err == nil && chunks { // listings leave them out
+			if err == nil && chunks { // listings omit them
 				e, err = x.Reader.Exchange(x.ctx, e.ID)
 			}
 			if err := one(e, err); err != nil {
@@ -152,7 +152,7 @@ func (x *Export) exchanges(chunks bool, f func(*transcript.Exchange) error) erro
 	return x.ctx.Err()
 }
 
-// leaves gives the exchanges with which the conversations of what was chosen end.
+// leaves returns the exchanges that end the conversations of what was chosen.
 func (x *Export) leaves() ([]*transcript.Exchange, error) {
 	var out []*transcript.Exchange
 	for _, c := range x.Chosen {
@@ -179,7 +179,7 @@ func (x *Export) leaves() ([]*transcript.Exchange, error) {
 	return out, x.ctx.Err()
 }
 
-// one gives the only exchange that was chosen.
+// one returns the only exchange that was chosen.
 func (x *Export) one() (*transcript.Exchange, error) {
 	if len(x.Chosen) != 1 || x.Chosen[0].Exchange == nil {
 		return nil, ErrOne
@@ -187,12 +187,12 @@ func (x *Export) one() (*transcript.Exchange, error) {
 	return x.Chosen[0].Exchange, nil
 }
 
-// everything tells whether nothing was chosen.
+// everything reports whether nothing was chosen.
 func (x *Export) everything() bool {
 	return slices.ContainsFunc(x.Chosen, func(c Chosen) bool { return c.Exchange == nil && c.Run == "" })
 }
 
-// titleOf names a run, "" if it has no name.
+// titleOf returns the name of a run, "" if it has none.
 func (x *Export) titleOf(run string) string {
 	sums, err := view.Runs(x.ctx, x.Reader, transcript.RunFilter{IDs: []string{run}}, time.Now())
 	if err != nil || len(sums) == 0 {
@@ -201,7 +201,7 @@ func (x *Export) titleOf(run string) string {
 	return sums[0].Name
 }
 
-// archive writes what was chosen with all that users said of it.
+// archive writes what was chosen, with all that users said about it.
 func (x *Export) archive(w io.Writer) error {
 	words := x.Reader.Before(math.MaxInt64 >> 1)
 	a, err := formats.NewArchive(x.ctx, x.Reader, w, &x.Lost)
@@ -214,10 +214,10 @@ func (x *Export) archive(w io.Writer) error {
 	return a.Close(words)
 }
 
-// mostSteps bounds the numbers of steps that are believed.
+// mostSteps limits the numbers of steps.
 const mostSteps = 100_000
 
-// ParseSteps reads numbers and ranges of them: 1-3,5.
+// ParseSteps parses numbers and ranges of steps: 1-3,5.
 func ParseSteps(s string) ([]int, error) {
 	if s == "" {
 		return nil, nil

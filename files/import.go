@@ -18,65 +18,65 @@ import (
 // Auto finds out the format of a file by its beginning.
 const Auto = "auto"
 
-// ofArchives is the format of our own archives.
+// ofArchives is the format of Retake's own archives.
 const ofArchives = "archive"
 
-// unknown is the format of what no importer reads.
+// unknown is the format of a file that no importer reads.
 const unknown = "unknown"
 
-// Import takes files in, one after the other.
+// Import imports files one after the other.
 type Import struct {
 	Store  transcript.Store
 	Format string // Auto, or one of Formats
-	// MostScratch bounds the scratch files of one file in bytes: what is packed may
-	// be large. 0 is no bound.
+	// MostScratch limits the scratch files of one file in bytes: packed data may be
+	// large. 0 is no limit.
 	MostScratch int64
-	// MostUnpacked bounds what a zip archive unpacks to, in bytes; 0 is the usual bound.
+	// MostUnpacked limits what a zip archive unpacks to, in bytes; 0 is the usual limit.
 	MostUnpacked int64
-	Redact       *redact.Redactor // takes the credentials out of headers and URLs
-	// Bad is told of what was left out of a file: a line or an element, by its number
-	// from 1.
+	Redact       *redact.Redactor // removes the credentials from headers and URLs
+	// Bad is called for what was left out of a file: a line or an element, by its
+	// number from 1.
 	Bad func(file string, number int64, err error)
-	// Left, if not nil, is told of a file in a zip archive that was left out.
+	// Left, if not nil, is called for a file in a zip archive that was left out.
 	Left func(file, entry, why string)
 
 	committer ingest.Committer
 }
 
-// File is a file to be taken in.
+// File is a file to be imported.
 type File struct {
-	Name   string // by which it is told of
-	Base   string // without its folder and ending: tells runs apart that say nothing of themselves
+	Name   string // for messages
+	Base   string // name without folder and ending: distinguishes runs that carry no id
 	Reader io.Reader
-	// Beside gives the files that belong to one of that format; nil for none.
+	// Beside returns the files that belong to a file of that format; nil for none.
 	Beside func(format string) ([]File, error)
 }
 
-// Imported tells what became of a file.
+// Imported is the report on one file.
 type Imported struct {
 	File      string         `json:"file"`
 	Format    string         `json:"format"`
 	Exchanges int            `json:"exchanges"`          // that the file holds
-	New       int            `json:"new"`                // of them, that were not there
-	Runs      int            `json:"runs"`               // that they are in
+	New       int            `json:"new"`                // of them, not stored before
+	Runs      int            `json:"runs"`               // that hold them
 	Calls     int            `json:"calls"`              // tool calls in the new ones
 	Grades    map[string]int `json:"grades"`             // of the exchanges
-	Bad       int            `json:"bad_lines"`          // lines, or elements, that were left out
-	Files     int            `json:"files,omitempty"`    // of a zip archive: that were taken in
+	Bad       int            `json:"bad_lines"`          // lines or elements that were left out
+	Files     int            `json:"files,omitempty"`    // of a zip archive: files that were imported
 	LeftOut   int            `json:"left_out,omitempty"` // of a zip archive: files that were not
-	Otherwise int            `json:"otherwise"`          // of an archive: exchanges that are linked otherwise here
+	Otherwise int            `json:"otherwise"`          // of an archive: exchanges that are linked differently here
 	Error     string         `json:"error,omitempty"`    // why it was not read to its end
 
 	runs runList
 }
 
-// Known tells whether the format of the file is one that is read.
+// Known reports whether the format of the file can be read.
 func (d *Imported) Known() bool { return d.Format != unknown }
 
-// RunIDs gives the runs in which its exchanges are, as they came.
+// RunIDs returns the runs that hold its exchanges, in order.
 func (d *Imported) RunIDs() []string { return d.runs.list }
 
-// Worth gives the grades of its exchanges, the best first.
+// Worth returns the grades of its exchanges, the best first.
 func (d *Imported) Worth() []string {
 	var grades []string
 	for _, g := range []transcript.Grade{transcript.Exact, transcript.Rebuilt, transcript.ViewOnly} {
@@ -87,7 +87,7 @@ func (d *Imported) Worth() []string {
 	return grades
 }
 
-// runList are runs, each once.
+// runList holds runs, each once.
 type runList struct {
 	list []string
 	has  map[string]bool
@@ -104,7 +104,7 @@ func (r *runList) add(id string) {
 	r.list = append(r.list, id)
 }
 
-// Formats are the names of what can be taken in, archives first.
+// Formats returns the names of the formats that can be imported, archives first.
 func Formats() []string {
 	names := []string{ofArchives}
 	for _, i := range formats.Importers() {
@@ -119,12 +119,12 @@ const (
 	batchBytes     = 8 << 20
 )
 
-// taking is one file being taken in.
-type taking struct {
+// importing is one file being imported.
+type importing struct {
 	*Import
 	ctx     context.Context
 	file    *File
-	entry   bool // it is a file in a zip archive
+	entry   bool // it lies in a zip archive
 	did     *Imported
 	scratch []*os.File
 	used    int64 // bytes of scratch files
@@ -132,10 +132,10 @@ type taking struct {
 	bytes   int64
 }
 
-// Take takes in a file with those that belong to it. What it tells is right after an
-// error, too: then what was committed before stays.
-func (im *Import) Take(ctx context.Context, f File) (*Imported, error) {
-	t := &taking{Import: im, ctx: ctx, file: &f, did: &Imported{File: f.Name, Grades: map[string]int{}}}
+// Read imports a file with those that belong to it. The report is valid after an
+// error too: what was committed before stays.
+func (im *Import) Read(ctx context.Context, f File) (*Imported, error) {
+	t := &importing{Import: im, ctx: ctx, file: &f, did: &Imported{File: f.Name, Grades: map[string]int{}}}
 	defer t.close()
 	if err := t.run(); err != nil {
 		return t.did, fmt.Errorf("import %s: %w", f.Name, err)
@@ -143,13 +143,13 @@ func (im *Import) Take(ctx context.Context, f File) (*Imported, error) {
 	return t.did, nil
 }
 
-func (im *taking) close() {
+func (im *importing) close() {
 	for _, f := range im.scratch {
 		f.Close()
 	}
 }
 
-func (im *taking) run() error {
+func (im *importing) run() error {
 	s, head, err := im.source(im.file)
 	if err != nil {
 		return err
@@ -186,17 +186,17 @@ func (im *taking) run() error {
 		}
 	}
 	for c, err := range inTime(streams) {
-		if err != nil { // what was read until then goes in
+		if err != nil { // what was read before is stored
 			return cmp.Or(im.commit(), err)
 		}
-		if err := im.take(c); err != nil {
+		if err := im.add(c); err != nil {
 			return err
 		}
 	}
 	return im.commit()
 }
 
-// importer gives what reads a file with that beginning, nil if nothing does.
+// importer returns what reads a file with that beginning, nil if nothing does.
 func (im *Import) importer(head []byte) *formats.Importer {
 	if im.Format == ofArchives || im.Format == Auto && formats.FitsArchive(head) {
 		return nil
@@ -209,8 +209,8 @@ func (im *Import) importer(head []byte) *formats.Importer {
 	return list[n]
 }
 
-// source reads a file; its beginning comes along.
-func (im *taking) source(f *File) (*formats.Source, []byte, error) {
+// source returns a reader of a file whose beginning was read already.
+func (im *importing) source(f *File) (*formats.Source, []byte, error) {
 	reader := bufio.NewReaderSize(f.Reader, formats.HeadBytes)
 	head, err := reader.Peek(formats.HeadBytes)
 	if err != nil && err != io.EOF {
@@ -224,8 +224,8 @@ func (im *taking) source(f *File) (*formats.Source, []byte, error) {
 	return s, head, nil
 }
 
-// take adds an exchange to the batch.
-func (im *taking) take(c *transcript.Capture) error {
+// add adds an exchange to the batch.
+func (im *importing) add(c *transcript.Capture) error {
 	im.did.Exchanges++
 	im.did.Grades[string(c.Imported)]++
 	im.batch = append(im.batch, c)
@@ -237,7 +237,7 @@ func (im *taking) take(c *transcript.Capture) error {
 }
 
 // commit stores the batch.
-func (im *taking) commit() error {
+func (im *importing) commit() error {
 	batch := im.batch
 	im.batch, im.bytes = nil, 0
 	stored, err := im.committer.Commit(im.ctx, im.Store, batch)

@@ -27,7 +27,7 @@ func newImport(t *testing.T) (*files.Import, *[]int64) {
 func TestImport_TwiceAddsNothingAndTellsBadLines(t *testing.T) {
 	im, bad := newImport(t)
 	for n, want := range []int{1, 0} {
-		did, err := im.Take(t.Context(), files.File{Name: "a.jsonl", Base: "a", Reader: strings.NewReader(chat + "{\n")})
+		did, err := im.Read(t.Context(), files.File{Name: "a.jsonl", Base: "a", Reader: strings.NewReader(chat + "{\n")})
 		if err != nil || did.Exchanges != 1 || did.New != want || did.Runs != 1 || len(did.RunIDs()) != 1 || did.Bad != 1 || did.Format != "openai-chat" {
 			t.Errorf("time %d: %+v, %v", n+1, did, err)
 		}
@@ -35,7 +35,7 @@ func TestImport_TwiceAddsNothingAndTellsBadLines(t *testing.T) {
 	if len(*bad) != 2 || (*bad)[0] != 2 {
 		t.Errorf("bad lines %v", *bad)
 	}
-	did, err := im.Take(t.Context(), files.File{Name: "b.txt", Base: "b", Reader: strings.NewReader("no transcript")})
+	did, err := im.Read(t.Context(), files.File{Name: "b.txt", Base: "b", Reader: strings.NewReader("no transcript")})
 	if err != nil || did.Known() || did.Error == "" {
 		t.Errorf("what is none: %+v, %v", did, err)
 	}
@@ -44,7 +44,7 @@ func TestImport_TwiceAddsNothingAndTellsBadLines(t *testing.T) {
 func TestImport_BoundsItsScratchFiles(t *testing.T) {
 	im, _ := newImport(t)
 	im.MostScratch = 10
-	_, err := im.Take(t.Context(), files.File{Name: "a.jsonl", Base: "a", Reader: strings.NewReader(chat)})
+	_, err := im.Read(t.Context(), files.File{Name: "a.jsonl", Base: "a", Reader: strings.NewReader(chat)})
 	if !errors.Is(err, files.ErrTooLarge) {
 		t.Errorf("error %v, want ErrTooLarge", err)
 	}

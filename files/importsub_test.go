@@ -64,7 +64,7 @@ func TestImport_TheOrderOfSubAgentsDoesNotMatter(t *testing.T) {
 			t.Run(fmt.Sprint(c.name, ", main first ", order[0] == c.main), func(t *testing.T) {
 				im, _ := newImport(t)
 				for i, text := range order {
-					if did, err := im.Take(t.Context(), files.File{Name: fmt.Sprint(i), Base: fmt.Sprint(i), Reader: strings.NewReader(text)}); err != nil || did.New == 0 || did.Bad > 0 {
+					if did, err := im.Read(t.Context(), files.File{Name: fmt.Sprint(i), Base: fmt.Sprint(i), Reader: strings.NewReader(text)}); err != nil || did.New == 0 || did.Bad > 0 {
 						t.Fatalf("%+v, %v", did, err)
 					}
 				}

@@ -6,12 +6,11 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// captures are the exchanges of a file, each of which began no earlier than the
-// one before.
+// captures are the exchanges of a file, in the order in which they began.
 type captures = iter.Seq2[*transcript.Capture, error]
 
-// inTime gives the exchanges of several files in the order in which they began:
-// what a call started is found while it is open.
+// inTime merges the exchanges of several files in the order in which they began: the
+// sub-agent of a call is found while the call is open.
 func inTime(streams []captures) captures {
 	if len(streams) == 1 {
 		return streams[0]

@@ -7,14 +7,14 @@ import (
 	"github.com/retake-debugger/retake/formats"
 )
 
-// ErrTooLarge says that a file unpacks to more than may be kept of it.
+// ErrTooLarge says that a file unpacks to more than the limit.
 var ErrTooLarge = errors.New("what is in the file is too large")
 
-// scratch is a scratch file without a name: it is gone when it is closed, or when this
+// scratch is a scratch file without a name: it is gone when it is closed, or when the
 // program ends.
 type scratch struct {
 	*os.File
-	im *taking
+	im *importing
 }
 
 // Write is that of a formats.Tape.
@@ -25,7 +25,7 @@ func (s *scratch) Write(p []byte) (int, error) {
 	return s.File.Write(p)
 }
 
-func (im *taking) tape() (formats.Tape, error) {
+func (im *importing) tape() (formats.Tape, error) {
 	f, err := os.CreateTemp("", "retake-import-")
 	if err != nil {
 		return nil, err

@@ -8,12 +8,12 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// spanning writes exchanges as spans. Results come with later requests than
-// their calls, so what is called is kept until then.
+// spanning writes exchanges as spans. Results come with later requests than their
+// calls, so calls are kept until then.
 type spanning struct {
 	*Export
 	otlp *formats.OTLP
-	runs map[string]bool                 // whose span is written
+	runs map[string]bool                 // with a span already written
 	open map[string][]transcript.CallRow // by the exchange that brings their first result
 	made map[transcript.Place]madeCall
 }
@@ -76,7 +76,7 @@ func (s *spanning) run(id string) error {
 	return s.otlp.Run(&sums[0])
 }
 
-// results writes the spans of the calls whose results an exchange brought.
+// results writes the spans of the calls whose results an exchange introduced.
 func (s *spanning) results(c *formats.Conversation) error {
 	for _, row := range s.open[c.Exchange.ID] {
 		place := transcript.Place{Exchange: row.Exchange, At: row.At}

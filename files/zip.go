@@ -16,37 +16,36 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// A zip archive of transcripts is taken in as the files that it holds, each by its own
-// format. Nothing of it goes by its names: they are only told. Archives in it are not
-// followed.
+// A zip archive of transcripts is imported as the files that it holds, each by its
+// own format. Names in it are used only in messages. Archives in it are not opened.
 const ofZips = "zip"
 
-// Bounds on a zip archive. What is packed may be many times as large as its file.
+// Limits on a zip archive. It may unpack to many times its size.
 const (
 	mostEntry   = 4 << 30  // bytes that one file in it may unpack to
-	usualUnzip  = 16 << 30 // bytes that all may unpack to together, if nobody says otherwise
-	mostListing = 8 << 20  // bytes of its list of files, which is held
+	usualUnzip  = 16 << 30 // bytes that all may unpack to together, by default
+	mostListing = 8 << 20  // bytes of its list of files, which is held in memory
 )
 
 func fitsZip(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06"))
 }
 
-// isPacked tells by its beginning whether a file is an archive, or compressed.
+// isPacked reports whether a file is an archive or compressed, by its beginning.
 func isPacked(head []byte) bool {
 	return fitsZip(head) || formats.FitsArchive(head) || bytes.HasPrefix(head, []byte{0x1f, 0x8b})
 }
 
-// unzipping is a zip archive that is taken in.
+// unzipping is a zip archive being imported.
 type unzipping struct {
-	*taking
-	left  int64 // bytes that may still be unpacked
-	taken int   // files
+	*importing
+	left int64 // bytes that may still be unpacked
+	read int   // files
 }
 
-// zip takes in what is in a zip archive. A file that cannot be read, or not whole, is
-// told, and the others go in.
-func (im *taking) zip(r io.Reader) error {
+// zip imports the files in a zip archive. A file that cannot be read completely is
+// reported, and the others are imported.
+func (im *importing) zip(r io.Reader) error {
 	im.did.Format = ofZips
 	copied, err := im.tape()
 	if err != nil {
@@ -58,25 +57,25 @@ func (im *taking) zip(r io.Reader) error {
 	}
 	listing := &bounded{ReaderAt: copied, left: mostListing}
 	archive, err := zip.NewReader(listing, size)
-	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // no name of it is used as a path
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // its names are never used as paths
 		im.did.Error = "its list of files cannot be read: " + err.Error()
 		return nil
 	}
 	listing.left = -1
 	slices.SortStableFunc(archive.File, func(a, b *zip.File) int { return cmp.Compare(a.Name, b.Name) }) // a session before its sub-agents
-	u := unzipping{taking: im, left: cmp.Or(im.MostUnpacked, usualUnzip)}
+	u := unzipping{importing: im, left: cmp.Or(im.MostUnpacked, usualUnzip)}
 	for _, f := range archive.File {
 		if err := u.entry(f); err != nil {
 			return err
 		}
 	}
-	if u.taken == 0 && im.did.Error == "" {
+	if u.read == 0 && im.did.Error == "" {
 		im.did.Error = "no file in it is in a format that is known"
 	}
 	return nil
 }
 
-// entry takes in one file.
+// entry imports one file.
 func (u *unzipping) entry(f *zip.File) error {
 	switch most := min(u.left, mostEntry); {
 	case f.Mode().IsDir():
@@ -102,18 +101,18 @@ func (u *unzipping) open(f *zip.File, most int64) error {
 	defer content.Close()
 	r := &unpacked{ctx: u.ctx, r: content, left: most}
 	defer func() { u.left -= most - r.left }()
-	one := &taking{Import: u.Import, ctx: u.ctx, entry: true, did: &Imported{Grades: map[string]int{}},
+	one := &importing{Import: u.Import, ctx: u.ctx, entry: true, did: &Imported{Grades: map[string]int{}},
 		file: &File{Name: u.file.Name + ": " + nameOf(f), Base: baseOf(nameOf(f)), Reader: r}}
 	defer one.close()
 	err = one.run()
 	if one.did.Known() {
-		u.taken++
+		u.read++
 		u.did.add(one.did)
 	} else if err == nil {
 		u.leave(f, one.did.Error)
 	}
 	if err != nil && (r.failed == nil || !errors.Is(err, r.failed) || u.ctx.Err() != nil) {
-		return err // of the database
+		return err // the database failed
 	}
 	if r.failed != nil {
 		u.fails(f, r.failed)
@@ -121,7 +120,7 @@ func (u *unzipping) open(f *zip.File, most int64) error {
 	return nil
 }
 
-// leave tells of a file that is left out.
+// leave reports a file that is left out.
 func (u *unzipping) leave(f *zip.File, why string) {
 	u.did.LeftOut++
 	if u.Left != nil {
@@ -129,7 +128,7 @@ func (u *unzipping) leave(f *zip.File, why string) {
 	}
 }
 
-// fails tells of one that cannot be read to its end.
+// fails reports a file that cannot be read to its end.
 func (u *unzipping) fails(f *zip.File, err error) {
 	u.leave(f, err.Error())
 	if u.did.Error == "" {
@@ -137,19 +136,19 @@ func (u *unzipping) fails(f *zip.File, err error) {
 	}
 }
 
-// nameOf is a name to be told of, and nothing else.
+// nameOf returns a name for messages.
 func nameOf(f *zip.File) string {
 	const longest = 300
 	return strings.ToValidUTF8(transcript.Head(f.Name, longest), "")
 }
 
-// baseOf is a name without its folder and ending.
+// baseOf returns a name without its folder and ending.
 func baseOf(name string) string {
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	return strings.TrimSuffix(name, path.Ext(name))
 }
 
-// add adds what became of a file in an archive.
+// add adds the report on a file in an archive.
 func (d *Imported) add(o *Imported) {
 	d.Exchanges += o.Exchanges
 	d.New += o.New
@@ -165,7 +164,7 @@ func (d *Imported) add(o *Imported) {
 	d.Runs = len(d.runs.list)
 }
 
-// bounded gives so many bytes and then no more; less than none is no bound.
+// bounded is a reader that ends after so many bytes; less than none is no limit.
 type bounded struct {
 	io.ReaderAt
 	left int64
@@ -180,7 +179,7 @@ func (b *bounded) ReadAt(p []byte, at int64) (int, error) {
 	return b.ReaderAt.ReadAt(p, at)
 }
 
-// unpacked is what a file unpacks to, up to a bound, whatever it says of its size.
+// unpacked is what a file unpacks to, up to a limit, whatever size it claims.
 type unpacked struct {
 	ctx    context.Context
 	r      io.Reader

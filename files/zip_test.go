@@ -70,7 +70,7 @@ func takeZip(t *testing.T, text string, most int64) (did *files.Imported, left [
 	im, _ := newImport(t)
 	im.MostUnpacked = most
 	im.Left = func(_, entry, why string) { left = append(left, entry+": "+why) }
-	did, err := im.Take(t.Context(), files.File{Name: "a.zip", Base: "a", Reader: strings.NewReader(text)})
+	did, err := im.Read(t.Context(), files.File{Name: "a.zip", Base: "a", Reader: strings.NewReader(text)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func FuzzZip(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		im, _ := newImport(t)
 		im.MostUnpacked = 1 << 20
-		_, err := im.Take(t.Context(), files.File{Name: "a.zip", Reader: bytes.NewReader(text)})
+		_, err := im.Read(t.Context(), files.File{Name: "a.zip", Reader: bytes.NewReader(text)})
 		if err != nil && !errors.Is(err, files.ErrTooLarge) {
 			t.Log(err) // whatever it is, nothing panics
 		}

@@ -148,7 +148,7 @@ func (im *importing) tooLarge() string {
 func (im *importing) take(name string, r io.Reader) bool {
 	now := &importedFile{Name: name}
 	im.did = append(im.did, now)
-	did, err := im.im.Take(im.ctx, files.File{Name: name, Base: strings.TrimSuffix(name, path.Ext(name)), Reader: r})
+	did, err := im.im.Read(im.ctx, files.File{Name: name, Base: strings.TrimSuffix(name, path.Ext(name)), Reader: r})
 	now.Imported = did
 	var large *http.MaxBytesError
 	switch {

@@ -149,7 +149,7 @@ func (im *importing) file(ctx context.Context, path string) (*files.Imported, er
 	}
 	f.Beside = func(format string) ([]files.File, error) { return im.beside(path, format) }
 	im.told = 0
-	did, err := im.Take(ctx, f)
+	did, err := im.Read(ctx, f)
 	if err == nil && did.Error != "" {
 		im.bar.clear()
 		hint := ""

@@ -216,7 +216,7 @@ func (im *importing) source(f *File) (*formats.Source, []byte, error) {
 	if err != nil && err != io.EOF {
 		return nil, nil, fmt.Errorf("read %s: %w", f.Name, err)
 	}
-	s := &formats.Source{Ctx: im.ctx, Name: f.Base, Reader: reader, Redact: im.Redact, Scratch: im.tape}
+	s := &formats.Source{Ctx: im.ctx, Name: f.Base, Reader: reader, Redact: im.Redact, Scratch: im.newScratch}
 	s.Bad = func(number int64, err error) {
 		im.did.Bad++
 		im.Bad(f.Name, number, err)

@@ -17,7 +17,7 @@ type scratch struct {
 	im *importing
 }
 
-// Write is that of a formats.Tape.
+// Write implements formats.ScratchFile.
 func (s *scratch) Write(p []byte) (int, error) {
 	if s.im.used += int64(len(p)); s.im.MostScratch > 0 && s.im.used > s.im.MostScratch {
 		return 0, ErrTooLarge
@@ -25,7 +25,7 @@ func (s *scratch) Write(p []byte) (int, error) {
 	return s.File.Write(p)
 }
 
-func (im *importing) tape() (formats.Tape, error) {
+func (im *importing) newScratch() (formats.ScratchFile, error) {
 	f, err := os.CreateTemp("", "retake-import-")
 	if err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ type unzipping struct {
 // reported, and the others are imported.
 func (im *importing) zip(r io.Reader) error {
 	im.did.Format = ofZips
-	copied, err := im.tape()
+	copied, err := im.newScratch()
 	if err != nil {
 		return err
 	}

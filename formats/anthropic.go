@@ -8,7 +8,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// block is one of the Messages API, or the source of one as it came.
+// block is a block of the Messages API, or the source of one as it was sent.
 type block struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text,omitempty"`
@@ -39,10 +39,10 @@ type anthropicTool struct {
 	InputSchema json.RawMessage `json:"input_schema"`
 }
 
-// Anthropic writes a conversation as one line with system, messages and tools
-// of the Messages API. What came in that API keeps its source: thinking with its
-// signature, images, what the provider ran. ErrUnfinished if there is no whole
-// answer.
+// Anthropic writes a conversation as one line with system, messages and tools of the
+// Messages API. Items that were recorded in that API keep their source: thinking with
+// its signature, images, tools that the provider ran. ErrUnfinished if there is no
+// complete answer.
 func Anthropic(w io.Writer, c *Conversation, lost *Losses) error {
 	if why := c.Unfinished(); why != "" {
 		return fmt.Errorf("%w: %s", ErrUnfinished, why)
@@ -67,11 +67,11 @@ func Anthropic(w io.Writer, c *Conversation, lost *Losses) error {
 }
 
 type blockWriter struct {
-	native bool // the conversation came in the Messages API
+	native bool // the conversation was recorded in the Messages API
 	lost   *Losses
 }
 
-// messages writes beats as messages of blocks. System prompts come apart, the
+// messages writes beats as messages of blocks. It returns the system prompts apart,
 // later ones joined to the first.
 func (a *blockWriter) messages(list []*beat) (system string, out []*blockMessage) {
 	add := func(role string, blocks []any) {
@@ -120,7 +120,7 @@ func (a *blockWriter) blocks(b *beat) []any {
 	return out
 }
 
-// isBlock tells whether the source of an item is a block, rather than a whole
+// isBlock reports whether the source of an item is a block rather than a whole
 // message.
 func isBlock(it *transcript.Item) bool {
 	var raw struct {

@@ -8,18 +8,17 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// An archive is lossless: lines of JSON, compressed with zstd. The first names
-// the format; each of the others is one of
+// An archive is lossless: lines of JSON, compressed with zstd. The first line names the
+// format; each of the others is one of
 //
-//	segment    a piece of bodies, numbered from 0 in the order of the lines
-//	exchange   what the wire showed of one; its bodies are lists of segments
-//	marks      what users said of the run of an exchange
-//	override   what users said of an exchange
+//	segment    a part of bodies, numbered from 0 in the order of the lines
+//	exchange   an exchange as it was on the wire; its bodies are lists of segments
+//	marks      what users said about the run of an exchange
+//	override   what users said about an exchange
 //	take       which exchange replayed which, with what edits
 //
-// A segment stands before the first exchange that needs it. What is derived is
-// not in it, as it is derived again from the bytes; links are, so that a reader
-// need not, and so that it can be told whether they came out the same.
+// A segment comes before the first exchange that needs it. What can be derived from the
+// bytes is left out, except for links: a reader need not link again, and can compare.
 const archiveVersion = 1
 
 type archiveHead struct {
@@ -36,15 +35,15 @@ type archiveLine struct {
 
 type archiveSegment struct {
 	Text   string `json:"text,omitempty"`
-	Base64 string `json:"base64,omitempty"` // of one that is no UTF-8
+	Base64 string `json:"base64,omitempty"` // of a segment that is not UTF-8
 }
 
 type archiveExchange struct {
 	ID        string             `json:"id"`
-	StartedAt time.Time          `json:"started_at,omitzero"` // like the next not there if it is not known
+	StartedAt time.Time          `json:"started_at,omitzero"` // absent if unknown, like the next
 	EndedAt   time.Time          `json:"ended_at,omitzero"`
 	Label     string             `json:"label,omitempty"`
-	Grade     transcript.Grade   `json:"imported,omitempty"` // not "exact": that is what an archive is
+	Grade     transcript.Grade   `json:"imported,omitempty"` // absent for "exact"
 	Upstream  string             `json:"upstream,omitempty"`
 	Method    string             `json:"method"`
 	URL       string             `json:"url"`
@@ -64,9 +63,9 @@ type archiveBody struct {
 	Bytes   int64               `json:"bytes"`
 	SHA256  string              `json:"sha256,omitempty"`
 	Omitted string              `json:"omitted,omitempty"`
-	// The body is a list of segments. So many at the beginning and at the end are
-	// those of the body that came so many exchanges before, on the same side; the
-	// others are listed.
+	// The body is a list of segments. A number of them at the beginning and at the
+	// end are those of an earlier body on the same side, so many exchanges back; only
+	// the others are listed.
 	Like  int   `json:"like,omitempty"`
 	First int   `json:"first,omitempty"`
 	Parts []int `json:"parts,omitempty"`
@@ -118,7 +117,7 @@ type archiveTake struct {
 	Results    []transcript.TakeResult `json:"results,omitempty"`
 }
 
-// newArchiveTake is a take with those of its steps that are in the archive.
+// newArchiveTake returns a take with those of its steps that are in the archive.
 func newArchiveTake(t *transcript.Take, steps []transcript.TakeStep) *archiveTake {
 	a := &archiveTake{ID: t.ID, Origin: t.Origin, Exchange: steps[len(steps)-1].Exchange, Edits: t.Edits, CreatedAt: t.CreatedAt.UTC(), Parent: t.Parent, Mode: t.Mode, Reason: t.Reason,
 		Group: t.Group, Arm: t.Arm, Outcome: t.Outcome, StopReason: t.StopReason, Steps: steps, Results: t.Results}
@@ -128,7 +127,7 @@ func newArchiveTake(t *transcript.Take, steps []transcript.TakeStep) *archiveTak
 	return a
 }
 
-// take is the take again. Archives of old hold takes of one step.
+// take returns the take. Older archives hold takes of one step.
 func (a *archiveTake) take() *transcript.Take {
 	t := &transcript.Take{ID: a.ID, Origin: a.Origin, Parent: a.Parent, Mode: a.Mode, Edits: a.Edits, Reason: a.Reason, Group: a.Group, Arm: a.Arm,
 		CreatedAt: a.CreatedAt, EndedAt: a.EndedAt, Outcome: a.Outcome, StopReason: a.StopReason, Steps: a.Steps, Results: a.Results}
@@ -139,14 +138,14 @@ func (a *archiveTake) take() *transcript.Take {
 	return t
 }
 
-// recipes is how many bodies back a body may be told by: it lies in both
-// directions, so that no more are held.
+// recipes is how many bodies back a recipe may refer. Readers and writers hold no
+// more.
 const recipes = 64
 
 // recipeRing holds the latest recipes of one side.
 type recipeRing struct{ list [][]int }
 
-// back gives the recipe that came so many before.
+// back returns the recipe of so many bodies ago.
 func (r *recipeRing) back(n int) []int {
 	if n < 1 || n > len(r.list) {
 		return nil
@@ -161,7 +160,8 @@ func (r *recipeRing) put(recipe []int) {
 	}
 }
 
-// tell writes a recipe by the one before that has most in common with it.
+// tell writes a recipe as its difference from the earlier one that has most in common
+// with it.
 func (r *recipeRing) tell(recipe []int, b *archiveBody) {
 	best := 0
 	for n := 1; n <= len(r.list); n++ {
@@ -185,7 +185,7 @@ func (r *recipeRing) tell(recipe []int, b *archiveBody) {
 	r.put(recipe)
 }
 
-// read gives the recipe that was told. ok is false if it cannot be one: known is
+// read returns the recipe that was written. ok is false if it is invalid: known is
 // how many segments there are.
 func (r *recipeRing) read(b *archiveBody, known int) (recipe []int, ok bool) {
 	other := r.back(b.Like)

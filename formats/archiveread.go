@@ -17,11 +17,11 @@ import (
 // ErrNewerArchive says that a newer version wrote an archive.
 var ErrNewerArchive = errors.New("a newer version of this program wrote the archive")
 
-// FitsArchive tells whether a file with that beginning is an archive.
+// FitsArchive reports whether a file with that beginning is an archive.
 func FitsArchive(head []byte) bool { return bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}) }
 
-// Said is what an archive holds beside exchanges: what users said of them, and
-// replays. It belongs to exchanges that were given before.
+// Said is what an archive holds beside exchanges: what users said about them, and
+// replays. It belongs to exchanges that were read before.
 type Said struct {
 	Marks    *transcript.Marks // of the run of Exchange
 	Override *transcript.Override
@@ -30,12 +30,12 @@ type Said struct {
 	Exchange string
 }
 
-// Linked is how an archive says that an exchange was linked.
+// Linked is the link that an archive has for an exchange.
 type Linked struct{ Exchange, Parent, By string }
 
-// ReadArchive gives the exchanges of an archive to emit, then what users said to
-// said. A line that cannot be read, or an exchange whose bytes are not those of
-// its sum, is told and left out.
+// ReadArchive calls emit for the exchanges of an archive, then said for what users
+// said. A line that cannot be read, or an exchange whose bytes do not match its
+// checksum, is reported and left out.
 func ReadArchive(s *Source, emit func(*transcript.Capture, Linked) error, said func(*Said) error) error {
 	z, err := zstd.NewReader(s.Reader, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(1<<30))
 	if err != nil {
@@ -55,13 +55,13 @@ func ReadArchive(s *Source, emit func(*transcript.Capture, Linked) error, said f
 }
 
 type archiveReader struct {
-	source *Source
-	emit   func(*transcript.Capture, Linked) error
-	said   func(*Said) error
-	begun  bool
-	tape   Tape
-	ends   []int64 // of the segments on the tape
-	sides  [2]recipeRing
+	source  *Source
+	emit    func(*transcript.Capture, Linked) error
+	said    func(*Said) error
+	begun   bool
+	scratch ScratchFile
+	ends    []int64 // of the segments in the scratch file
+	sides   [2]recipeRing
 }
 
 func (r *archiveReader) line(text []byte) error {
@@ -100,8 +100,8 @@ func (r *archiveReader) line(text []byte) error {
 
 func (r *archiveReader) segment(s *archiveSegment) error {
 	piece, err := s.bytes()
-	if r.tape == nil && err == nil {
-		if r.tape, err = r.source.Scratch(); err != nil {
+	if r.scratch == nil && err == nil {
+		if r.scratch, err = r.source.Scratch(); err != nil {
 			return fmt.Errorf("make scratch file: %w", err)
 		}
 	}
@@ -109,11 +109,11 @@ func (r *archiveReader) segment(s *archiveSegment) error {
 	if n := len(r.ends); n > 0 {
 		end = r.ends[n-1]
 	}
-	if err != nil { // its number is taken all the same
+	if err != nil { // it still has a number
 		r.ends = append(r.ends, end)
 		return bad("read segment: %w", err)
 	}
-	n, err := r.tape.Write(piece)
+	n, err := r.scratch.Write(piece)
 	r.ends = append(r.ends, end+int64(n))
 	if err != nil {
 		return fmt.Errorf("write scratch file: %w", err)
@@ -143,7 +143,7 @@ func (r *archiveReader) exchange(x *archiveExchange) error {
 	return r.emit(c, Linked{x.ID, x.Link.Parent, x.Link.By})
 }
 
-// omission says what was left out of a body that was archived.
+// omission returns what was left out of an archived body.
 func (b *archiveBody) omission() *transcript.Omission {
 	if b.Omitted == "" {
 		return nil
@@ -151,13 +151,13 @@ func (b *archiveBody) omission() *transcript.Omission {
 	return &transcript.Omission{What: b.Omitted, Bytes: b.Bytes, SHA256: b.SHA256}
 }
 
-// body makes a body of its recipe and checks its sum.
+// body rebuilds a body from its recipe and checks its checksum.
 func (r *archiveReader) body(b *archiveBody, side int) (*segments, error) {
 	recipe, ok := r.sides[side].read(b, len(r.ends))
 	if !ok {
 		return nil, errors.New("its body has parts that are not there")
 	}
-	out := &segments{tape: r.tape}
+	out := &segments{scratch: r.scratch}
 	for _, n := range recipe {
 		from := int64(0)
 		if n > 0 {
@@ -182,11 +182,11 @@ func (r *archiveReader) body(b *archiveBody, side int) (*segments, error) {
 	return out, err
 }
 
-// segments is a body on a tape.
+// segments is a body in a scratch file.
 type segments struct {
-	tape  Tape
-	parts [][2]int64
-	size  int64
+	scratch ScratchFile
+	parts   [][2]int64
+	size    int64
 }
 
 func (b *segments) Size() int64 { return b.size }
@@ -194,7 +194,7 @@ func (b *segments) Size() int64 { return b.size }
 func (b *segments) Open() (io.ReadCloser, error) {
 	list := make([]io.Reader, len(b.parts))
 	for i, p := range b.parts {
-		list[i] = io.NewSectionReader(b.tape, p[0], p[1])
+		list[i] = io.NewSectionReader(b.scratch, p[0], p[1])
 	}
 	return io.NopCloser(io.MultiReader(list...)), nil
 }

@@ -16,15 +16,15 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Archive writes exchanges so that nothing is lost: see archiveVersion. The same
-// exchanges in the same order give the same bytes.
+// Archive writes exchanges without loss: see archiveVersion. The same exchanges in
+// the same order give the same bytes.
 type Archive struct {
 	ctx      context.Context
 	reader   transcript.Reader
 	out      *zstd.Encoder
 	lost     *Losses
 	segments map[[32]byte]int
-	stored   map[transcript.BodyID]int // number of a stored piece
+	stored   map[transcript.BodyID]int // number of a stored segment
 	sides    [2]recipeRing
 	runs     map[string]int
 	agents   map[string]int
@@ -35,7 +35,7 @@ type Archive struct {
 	ids      []string // of the exchanges, in order
 }
 
-// NewArchive begins an archive of what a reader gives. Close ends it.
+// NewArchive begins an archive of what a reader returns. Close ends it.
 func NewArchive(ctx context.Context, r transcript.Reader, w io.Writer, lost *Losses) (*Archive, error) {
 	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 	if err != nil {
@@ -46,8 +46,8 @@ func NewArchive(ctx context.Context, r transcript.Reader, w io.Writer, lost *Los
 	return a, writeLine(z, archiveHead{archiveVersion})
 }
 
-// Add writes an exchange, with the arrival of its pieces. One that is still going
-// on is a loss; of one whose body was not stored, what it means.
+// Add writes an exchange with the arrival times of its chunks. An exchange in
+// progress is a loss. If a body was not stored, its turn is written.
 func (a *Archive) Add(e *transcript.Exchange) error {
 	switch {
 	case a.written[e.ID]:
@@ -104,7 +104,7 @@ func (a *Archive) link(e *transcript.Exchange) archiveLink {
 	return l
 }
 
-// label gives the label that an exchange came with.
+// label returns the label that an exchange was recorded with.
 func (a *Archive) label(e *transcript.Exchange) (string, error) {
 	if !e.Link.Labelled {
 		return "", nil
@@ -167,7 +167,7 @@ func (a *Archive) recipe(e *transcript.Exchange, m *transcript.Message) ([]int, 
 	return recipe, nil
 }
 
-// cut makes segments of a body that comes in one piece.
+// cut splits a body that is stored as one segment.
 func (a *Archive) cut(d transcript.Dialect, body []byte) ([]int, error) {
 	var recipe []int
 	start := 0
@@ -184,7 +184,7 @@ func (a *Archive) cut(d transcript.Dialect, body []byte) ([]int, error) {
 	return recipe, nil
 }
 
-// segment gives the number of a segment, writing it if it is new.
+// segment returns the number of a segment, and writes it if it is new.
 func (a *Archive) segment(piece []byte) (int, error) {
 	sum := sha256.Sum256(piece)
 	if n, ok := a.segments[sum]; ok {
@@ -195,13 +195,12 @@ func (a *Archive) segment(piece []byte) (int, error) {
 	return n, writeLine(a.out, archiveLine{Segment: newSegment(piece)})
 }
 
-// overrides is asked for what users said.
+// overrides returns what users said about exchanges.
 type overrides interface {
 	Override(exchange string) (*transcript.Override, error)
 }
 
-// Close writes what users said of what was written, and the end. words tells what
-// they said of exchanges.
+// Close writes what users said about the written exchanges, and the end.
 func (a *Archive) Close(words overrides) error {
 	for _, run := range a.order {
 		m, err := a.reader.Marks(a.ctx, run)
@@ -260,7 +259,7 @@ func (a *Archive) overrides(words overrides) error {
 	return nil
 }
 
-// sumOf is the sum of a body as exchanges keep it.
+// sumOf returns the checksum of a body as exchanges hold it.
 func sumOf(body io.Reader) (string, error) {
 	h := sha256.New()
 	_, err := io.Copy(h, body)

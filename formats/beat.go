@@ -10,11 +10,11 @@ import (
 type beat struct {
 	role    string             // "system", "user" or "assistant"
 	items   []*transcript.Item // texts, reasoning, calls, others, in order
-	message []string           // of each item: the message that it is a part of
-	results []*transcript.Item // of an assistant: one for each call, nil for none
+	message []string           // of each item: the message it is part of
+	results []*transcript.Item // of an assistant: one for each call, nil if it has none
 }
 
-// calls gives the calls of a beat that a client must run.
+// calls returns the calls of a beat that the client must run.
 func (b *beat) calls() []*transcript.Item {
 	var list []*transcript.Item
 	for _, it := range b.items {
@@ -27,8 +27,8 @@ func (b *beat) calls() []*transcript.Item {
 
 func isCall(it *transcript.Item) bool { return it.Kind == transcript.ToolCall && !it.ServerSide }
 
-// text joins the texts of a beat: the parts of one message as they are, messages
-// with a blank line between them.
+// text joins the texts of a beat: the parts of one message as they are, messages with
+// a blank line between them.
 func (b *beat) text() string {
 	var out strings.Builder
 	last := ""
@@ -45,8 +45,8 @@ func (b *beat) text() string {
 	return out.String()
 }
 
-// beats puts a conversation in order: each result behind its call. What has no
-// place in any order is a loss.
+// beats orders a conversation, each result after its call. An item that no order has
+// a place for is a loss.
 func (c *Conversation) beats(lost *Losses) []*beat {
 	o := ordering{c: c, lost: lost, result: map[int]int{}}
 	for _, m := range transcript.PairItems(c.Items) {
@@ -70,7 +70,7 @@ type ordering struct {
 	lost   *Losses
 	result map[int]int // call → result
 	list   []*beat
-	next   bool // a result came: what an assistant says from here on is another beat
+	next   bool // a result was seen: the next item of the assistant begins another beat
 }
 
 func (o *ordering) take(i int) {
@@ -101,7 +101,7 @@ func (o *ordering) take(i int) {
 	}
 }
 
-// beat gives the last beat if it has that role, or a new one.
+// beat returns the last beat if it has that role, else a new one.
 func (o *ordering) beat(role string, fresh bool) *beat {
 	o.next = false
 	if n := len(o.list); n > 0 && !fresh && o.list[n-1].role == role {
@@ -116,9 +116,9 @@ func (b *beat) put(it *transcript.Item, message string) {
 	b.items, b.message = append(b.items, it), append(b.message, message)
 }
 
-// answered leaves out the calls that nobody answered, which providers refuse,
-// and beats that say nothing without them. Those of the last beat stay if last
-// is set: they are what it says.
+// answered drops the calls without a result, which providers refuse, and beats that
+// are empty without them. If last is set, the last beat keeps its calls: they are
+// what it says.
 func answered(list []*beat, last bool, lost *Losses) []*beat {
 	out := list[:0:0]
 	for n, b := range list {

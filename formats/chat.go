@@ -10,7 +10,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// message is one of Chat Completions.
+// message is a message of Chat Completions.
 type message struct {
 	Role       string     `json:"role"`
 	Content    any        `json:"content"` // string, list of parts, or nil
@@ -44,16 +44,16 @@ type imageRef struct {
 	URL string `json:"url"`
 }
 
-// ErrUnfinished says that a conversation cannot be written in a format that
-// knows only whole ones.
+// ErrUnfinished says that a conversation has no complete answer, which the format
+// needs.
 var ErrUnfinished = errors.New("unfinished")
 
-// toolName is what the providers take as the name of a tool.
+// toolName matches the tool names that providers accept.
 var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // OpenAIChat writes a conversation as one line of OpenAI's fine-tuning JSONL:
-// messages and tools of Chat Completions, an assistant's word last.
-// ErrUnfinished if there is no whole answer.
+// messages and tools of Chat Completions, an assistant message last. ErrUnfinished if
+// there is no complete answer.
 func OpenAIChat(w io.Writer, c *Conversation, lost *Losses) error {
 	if why := c.Unfinished(); why != "" {
 		return fmt.Errorf("%w: %s", ErrUnfinished, why)
@@ -163,7 +163,7 @@ func chatAssistant(b *beat, lost *Losses) []*message {
 	return out
 }
 
-// chatArguments are a text that is JSON.
+// chatArguments returns arguments as a text that is JSON.
 func chatArguments(it *transcript.Item, lost *Losses) string {
 	raw := arguments(it)
 	if json.Valid([]byte(raw)) {
@@ -174,7 +174,8 @@ func chatArguments(it *transcript.Item, lost *Losses) string {
 	return string(object)
 }
 
-// leaveKind tells whether an item is none that all formats know, and notes it.
+// leaveKind reports whether an item is of a kind that not all formats know, and
+// counts it as a loss.
 func leaveKind(it *transcript.Item, lost *Losses) bool {
 	switch {
 	case it.ServerSide:
@@ -191,7 +192,7 @@ func leaveKind(it *transcript.Item, lost *Losses) bool {
 	return true
 }
 
-// leaveParts notes the parts of an item where only its text is written.
+// leaveParts counts the parts of an item as losses, where only its text is written.
 func leaveParts(it *transcript.Item, lost *Losses) {
 	if len(it.Parts) == 0 {
 		return

@@ -7,8 +7,8 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// chatLog rebuilds exchanges from messages of Chat Completions: each word of an
-// assistant is an answer to what stands before it.
+// chatLog rebuilds exchanges from messages of Chat Completions: each assistant
+// message is an answer to the messages before it.
 type chatLog struct {
 	*rebuilding
 	model  string
@@ -21,8 +21,8 @@ func (s *Source) chatLog(key string, emit emitter) *chatLog {
 	return &chatLog{rebuilding: s.rebuild(transcript.Chat, key, emit)}
 }
 
-// message takes the next message as it is. An example that came before the task,
-// or a model's word without anything before it, is no answer.
+// message adds the next message as it is. An example before the task, or an assistant
+// message without anything before it, is not an answer.
 func (c *chatLog) message(raw json.RawMessage, history bool) error {
 	var m struct {
 		Role      string            `json:"role"`
@@ -56,7 +56,7 @@ func (c *chatLog) message(raw json.RawMessage, history bool) error {
 
 func compactRaw(raw json.RawMessage) json.RawMessage { return compact(raw) }
 
-// fitsOpenAIChat takes lines with messages, as for fine-tuning.
+// fitsOpenAIChat accepts lines with messages, as for fine-tuning.
 func fitsOpenAIChat(head []byte) bool {
 	return begins(head, '{') && holds(head, `"messages"`, `"role"`)
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Claude Code keeps a session as lines, one for each block that came and each
-// result: those of one answer share message.id, and the last of them has its
-// usage. Sub-agents have files of their own beside it, told apart by agentId.
-// System prompt and tools are not kept, so exchanges are there to be viewed. Lines
-// of type progress repeat what sub-agents said and are left out.
+// Claude Code logs a session as lines, one for each block and each result. The lines
+// of one answer have the same message.id, and the last of them has its usage.
+// Sub-agents have files of their own, distinguished by agentId. System prompt and
+// tools are not logged, so the exchanges are for viewing only. Lines of type progress
+// repeat what sub-agents said and are left out.
 type claudeRecord struct {
 	Type        string          `json:"type"`
 	UUID        string          `json:"uuid"`
@@ -58,7 +58,7 @@ type claudeCode struct {
 	order  []*claudeAgent
 }
 
-// claudeAgent is one line of messages, with the answer that is still coming.
+// claudeAgent is one sequence of messages, with the answer that is still being read.
 type claudeAgent struct {
 	*rebuilding
 	id      string // of the answer
@@ -66,7 +66,7 @@ type claudeAgent struct {
 	stop    string
 	usage   json.RawMessage
 	blocks  []json.RawMessage
-	results []json.RawMessage // that came while it was: tools run as their calls come in
+	results []json.RawMessage // that came during the answer: tools run as their calls arrive
 	came    clock             // of the results
 	ended   time.Time
 }
@@ -100,7 +100,7 @@ func (c *claudeCode) agent(r *claudeRecord) *claudeAgent {
 	if a == nil {
 		a = &claudeAgent{rebuilding: c.source.rebuild(transcript.Messages, "claude-code\x00"+key, c.emit)}
 		a.header["X-Claude-Code-Session-Id"] = []string{r.SessionID}
-		if id != "" && !strings.HasPrefix(id, "acompact") { // the main agent itself makes its summary
+		if id != "" && !strings.HasPrefix(id, "acompact") { // the main agent makes its own summary
 			a.header["X-Claude-Code-Agent-Id"] = []string{id}
 		}
 		c.agents[key] = a
@@ -109,7 +109,7 @@ func (c *claudeCode) agent(r *claudeRecord) *claudeAgent {
 	return a
 }
 
-// synthetic is the model of what Claude Code says itself in a model's place.
+// synthetic is the model of messages that Claude Code writes in place of a model.
 const synthetic = "<synthetic>"
 
 func (a *claudeAgent) block(r *claudeRecord, m *claudeMessage) error {
@@ -137,7 +137,7 @@ func (a *claudeAgent) block(r *claudeRecord, m *claudeMessage) error {
 	return nil
 }
 
-// contentBlocks reads a list of blocks, or a text as one.
+// contentBlocks reads a list of blocks, or a text as one block.
 func contentBlocks(raw json.RawMessage) ([]json.RawMessage, error) {
 	var blocks []json.RawMessage
 	if json.Unmarshal(raw, &blocks) == nil {
@@ -185,8 +185,7 @@ func isResults(raw json.RawMessage) bool {
 	return false
 }
 
-// flush gives out the answer that is complete, and adds it and its results to the
-// history.
+// flush emits the complete answer, and adds it and its results to the history.
 func (a *claudeAgent) flush() error {
 	if a.id == "" {
 		return nil
@@ -241,9 +240,9 @@ func hasBlock(blocks []json.RawMessage, kind string) bool {
 	return false
 }
 
-// usageWithoutEnd is the usage without how many tokens came, where that is the figure
-// that the answer began with: it tells one to ten where there are hundreds. nil: the
-// figure may be right.
+// usageWithoutEnd returns the usage without its output tokens if that figure is the
+// one that the answer began with, which is far too low; nil if the figure may be
+// right.
 func (a *claudeAgent) usageWithoutEnd() map[string]json.RawMessage {
 	var usage map[string]json.RawMessage
 	var tokens int64
@@ -255,11 +254,11 @@ func (a *claudeAgent) usageWithoutEnd() map[string]json.RawMessage {
 }
 
 const (
-	mostOfToken = 12  // bytes that a token stands for, at most
-	leastOfCall = 100 // bytes that a call takes beside its arguments
+	mostOfToken = 12  // most bytes per token
+	leastOfCall = 100 // least bytes of a call without its arguments
 )
 
-// leastSaid is how many bytes the model has said at least.
+// leastSaid returns how many bytes the model wrote at least.
 func (a *claudeAgent) leastSaid() (n int64) {
 	for _, raw := range a.blocks {
 		var b struct {

@@ -2,7 +2,7 @@ package formats
 
 import "time"
 
-// when shows a moment to be read.
+// when formats a time for people.
 func when(t time.Time) string {
 	if t.IsZero() {
 		return "at a time that is not known"
@@ -10,9 +10,8 @@ func when(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-// clock follows the times that the records of a file carry. Now is the time of the
-// last of them, zero if it has none: nobody knows then how late it is. Times do not
-// run back.
+// clock follows the times in the records of a file. now is the time of the last one,
+// zero if no record has one. Times do not go back.
 type clock struct{ now, latest time.Time }
 
 func (c *clock) at(t time.Time) {

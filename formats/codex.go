@@ -8,13 +8,12 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Codex keeps a session as lines of items of the Responses API, with a line of
-// token counts behind each answer. Its base instructions are there, its tools are
-// not: that API takes calls without them, so what is rebuilt can be sent.
-//
-// The file of a session that was forked from another one, as sub-agents are, may begin
-// with the turns of that, token counts and all: a turn is another's if its id was made
-// before the session's. What was answered there is history here, and no step.
+// Codex logs a session as lines of items of the Responses API, with a line of token
+// counts after each answer. Its base instructions are logged, its tools are not. The
+// API accepts calls without them, so the rebuilt requests can be sent. The file of a
+// forked session, such as a sub-agent's, may begin with the turns of the other
+// session, token counts included. A turn belongs to the other session if its id is
+// older than this session. Its answers are history here, not steps.
 type codexRecord struct {
 	Timestamp string          `json:"timestamp"`
 	Type      string          `json:"type"`
@@ -38,8 +37,8 @@ type codex struct {
 	*rebuilding
 	model        string
 	instructions string
-	output       []json.RawMessage // of the answer that is still coming
-	input        []json.RawMessage // that came behind it
+	output       []json.RawMessage // of the answer that is still being read
+	input        []json.RawMessage // that came after it
 	came         clock             // of that input
 	usage        any
 	ended        time.Time
@@ -77,7 +76,7 @@ func (c *codex) line(text []byte) error {
 func (c *codex) meta(raw json.RawMessage) error {
 	var m struct {
 		ID               string          `json:"id"`
-		Source           json.RawMessage `json:"source"` // a word, or who started it
+		Source           json.RawMessage `json:"source"` // a word, or what started it
 		Instructions     string          `json:"instructions"`
 		BaseInstructions struct {
 			Text string `json:"text"`
@@ -87,7 +86,7 @@ func (c *codex) meta(raw json.RawMessage) error {
 		return bad("read session: %w", err)
 	}
 	if known := c.header["Thread-Id"]; known != nil && m.ID != known[0] {
-		return nil // of the session whose history this one begins with
+		return nil // of the session that this one was forked from
 	}
 	if c.instructions = firstOf(m.BaseInstructions.Text, m.Instructions); c.instructions != "" {
 		c.grade = transcript.Rebuilt
@@ -102,7 +101,8 @@ func (c *codex) meta(raw json.RawMessage) error {
 	return nil
 }
 
-// startedBy gives the session that started one as its sub-agent, "" if none did.
+// startedBy returns the session that started a session as its sub-agent, "" if none
+// did.
 func startedBy(source json.RawMessage) string {
 	var s struct {
 		SubAgent struct {
@@ -117,7 +117,7 @@ func startedBy(source json.RawMessage) string {
 	return s.SubAgent.Spawned.Parent
 }
 
-// compacted begins the history anew with a summary, or with what replaces it.
+// compacted replaces the history by a summary, or by what the log has in its place.
 func (c *codex) compacted(raw json.RawMessage, at time.Time) error {
 	if err := c.flush(); err != nil {
 		return err
@@ -185,10 +185,10 @@ func (c *codex) turn(id string) error {
 	return nil
 }
 
-// madeBefore tells of two UUIDs of version 7, which begin with the time, whether the
-// first was made before the second.
+// madeBefore reports whether one UUID of version 7 is older than another. Such ids
+// begin with their time.
 func madeBefore(a, b string) bool {
-	const ofTime = 13 // digits, and a dash among them
+	const ofTime = 13 // digits, one dash included
 	return isUUID7(a) && isUUID7(b) && a[:ofTime] < b[:ofTime]
 }
 
@@ -200,16 +200,16 @@ func (c *codex) item(raw json.RawMessage, at time.Time) error {
 		return bad("read item: %w", err)
 	}
 	if c.inherits {
-		return c.take(raw, at)
+		return c.add(raw, at)
 	}
 	switch i.Type {
 	case "reasoning", "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call", "image_generation_call":
 	case "message":
 		if i.Role != "assistant" {
-			return c.take(raw, at)
+			return c.add(raw, at)
 		}
 	default:
-		return c.take(raw, at)
+		return c.add(raw, at)
 	}
 	if len(c.input) > 0 {
 		if err := c.flush(); err != nil {
@@ -220,9 +220,9 @@ func (c *codex) item(raw json.RawMessage, at time.Time) error {
 	return nil
 }
 
-// take adds an item of the input. While an answer waits for its token count it
+// add adds an item of the input. While an answer waits for its token count, the item
 // waits too.
-func (c *codex) take(raw json.RawMessage, at time.Time) error {
+func (c *codex) add(raw json.RawMessage, at time.Time) error {
 	if c.output != nil {
 		c.input = append(c.input, raw)
 		c.came.at(at)

@@ -8,11 +8,11 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// part is a piece of what a message says or a tool gives.
+// part is one part of a message or a result.
 type part struct {
-	text      string // of a text; "" for an image
+	text      string // "" for an image
 	image     string // URL of an image, also data:…;base64,…
-	other     string // what else it is: "document", "input_audio" …
+	other     string // another type: "document", "input_audio" …
 	refusal   bool
 	isText    bool
 	raw       json.RawMessage
@@ -20,7 +20,7 @@ type part struct {
 	data      string // its base64
 }
 
-// anyPart is a part in the spelling of whatever API.
+// anyPart is a part in the spelling of any API.
 type anyPart struct {
 	Type     string          `json:"type"`
 	Text     string          `json:"text"`
@@ -36,8 +36,7 @@ type anyPart struct {
 	Output  json.RawMessage `json:"output"`
 }
 
-// partsOf takes apart what an item says. An item that is nothing but text is one
-// part.
+// partsOf returns the parts of an item. An item that is only text is one part.
 func partsOf(it *transcript.Item) []part {
 	if len(it.Parts) == 0 {
 		if it.Text == "" {
@@ -56,7 +55,7 @@ func partsOf(it *transcript.Item) []part {
 	var raws []json.RawMessage
 	switch {
 	case it.Kind == transcript.MessageItem && p.Type != "" && p.Type != "message" && p.Type != "text":
-		raws = []json.RawMessage{it.Raw} // a block that is an item of its own
+		raws = []json.RawMessage{it.Raw} // a block that is an item by itself
 	case json.Unmarshal(list, &raws) != nil:
 		return textAlone(it)
 	}
@@ -117,11 +116,11 @@ func imageURL(raw json.RawMessage) string {
 	var object struct {
 		URL string `json:"url"`
 	}
-	_ = json.Unmarshal(raw, &object) // what is no URL is ""
+	_ = json.Unmarshal(raw, &object) // "" if it is not a URL
 	return object.URL
 }
 
-// arguments gives the arguments of a call; an empty text means no arguments.
+// arguments returns the arguments of a call; an empty text means no arguments.
 func arguments(it *transcript.Item) string {
 	if it.ArgumentsRaw == "" {
 		return "{}"
@@ -129,8 +128,8 @@ func arguments(it *transcript.Item) string {
 	return it.ArgumentsRaw
 }
 
-// argumentsObject gives the arguments as a JSON object. ok is false where they
-// are none: then what is there is its only member.
+// argumentsObject returns the arguments as a JSON object. ok is false if they are not
+// one: then the object has the text as its only member.
 func argumentsObject(it *transcript.Item) (object json.RawMessage, ok bool) {
 	raw := json.RawMessage(arguments(it))
 	if t := bytes.TrimLeft(raw, " \t\r\n"); len(t) > 0 && t[0] == '{' && json.Valid(raw) {
@@ -143,7 +142,7 @@ func argumentsObject(it *transcript.Item) (object json.RawMessage, ok bool) {
 	return text, false
 }
 
-// line writes a value as JSON in one line, letters as they are.
+// line returns a value as JSON on one line, without escaping letters.
 func line(v any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -154,7 +153,7 @@ func line(v any) ([]byte, error) {
 	return bytes.TrimRight(out.Bytes(), "\n"), nil
 }
 
-// indented writes a value as JSON for eyes.
+// indented returns a value as indented JSON.
 func indented(v any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)

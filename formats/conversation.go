@@ -22,7 +22,7 @@ type Conversation struct {
 	Output     int                        // where in Items the answer begins
 	Gap        transcript.Gap             // why its beginning is missing
 
-	message []string // of each item: which message it is a part of
+	message []string // of each item: the message it is part of
 }
 
 // Decode reads the turn of an exchange from its bytes.
@@ -31,8 +31,8 @@ type Decode func(*transcript.Exchange) (*transcript.Turn, error)
 // ErrNoTranscript says that an exchange is in no known dialect.
 var ErrNoTranscript = errors.New("no known dialect, so there is no transcript")
 
-// NewConversation reads the conversation of an exchange, with what only the
-// provider holds of it.
+// NewConversation reads the conversation of an exchange, including what only the
+// provider holds.
 func NewConversation(ctx context.Context, r transcript.Reader, e *transcript.Exchange, decode Decode) (*Conversation, error) {
 	if e.Dialect == transcript.Unknown {
 		return nil, ErrNoTranscript
@@ -51,15 +51,15 @@ func NewConversation(ctx context.Context, r transcript.Reader, e *transcript.Exc
 		return nil, err
 	}
 	c := &Conversation{Ref: fmt.Sprintf("x%d", e.N), Title: transcript.Topic(turn.Input), Exchange: e, Parameters: turn.Parameters, Gap: history.Gap}
-	var behind []transcript.HistoryItem // that clients write before system prompts
+	var rest []transcript.HistoryItem // clients may write these before system prompts
 	for _, h := range history.Items {
 		if h.Kind == transcript.System && !dialect.InHistory(h.At) {
 			c.add(h)
 		} else {
-			behind = append(behind, h)
+			rest = append(rest, h)
 		}
 	}
-	for _, h := range behind {
+	for _, h := range rest {
 		c.add(h)
 	}
 	c.Output = len(c.Items)
@@ -78,7 +78,7 @@ func (c *Conversation) add(h transcript.HistoryItem) {
 	c.message = append(c.message, messageOf(h.Body+h.Exchange.ID, h.At))
 }
 
-// messageOf names the message that an item is a part of: its blocks have a
+// messageOf names the message that an item is part of. The blocks of a message have a
 // pointer each.
 func messageOf(body, at string) string {
 	if i := strings.LastIndex(at, "/content"); i >= 0 {
@@ -87,8 +87,8 @@ func messageOf(body, at string) string {
 	return body + at
 }
 
-// Unfinished says why a conversation is no whole one: its answer failed, was cut
-// or is still to come. "" if it is whole.
+// Unfinished returns why a conversation is not complete: its answer failed, was cut
+// or is still in progress. "" if it is complete.
 func (c *Conversation) Unfinished() string {
 	e := c.Exchange
 	switch {
@@ -102,7 +102,7 @@ func (c *Conversation) Unfinished() string {
 	return ""
 }
 
-// OpenCalls counts the calls of the answer, which nobody has answered yet.
+// OpenCalls returns how many calls of the answer have no result yet.
 func (c *Conversation) OpenCalls() int {
 	n := 0
 	for i := c.Output; i < len(c.Items); i++ {

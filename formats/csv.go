@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Call is a line of a table of tool calls.
+// Call is a row of a table of tool calls.
 type Call struct {
-	Run       string // short references, as are the next two
+	Run       string // a short reference, like the next two
 	Step      string
 	Agent     string
 	Exchange  string // id
@@ -23,8 +23,8 @@ type Call struct {
 	Result    *string
 }
 
-// CSV writes tool calls as a table for spreadsheets. A text that one would take
-// for a formula gets a ' before it.
+// CSV writes tool calls as a table for spreadsheets. A text that a spreadsheet would
+// read as a formula gets a ' before it.
 type CSV struct {
 	w     *csv.Writer
 	begun bool
@@ -33,7 +33,7 @@ type CSV struct {
 // NewCSV begins a table. Close ends it.
 func NewCSV(w io.Writer) *CSV { return &CSV{w: csv.NewWriter(w)} }
 
-// Add writes a line.
+// Add writes a row.
 func (t *CSV) Add(c *Call) error {
 	if err := t.begin(); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (t *CSV) begin() error {
 	return t.w.Write([]string{"run", "step", "agent", "exchange", "call_id", "tool", "state", "is_error", "latency_ms", "result_bytes", "arguments", "result"})
 }
 
-// Close writes what is left.
+// Close writes the rest.
 func (t *CSV) Close() error {
 	if err := t.begin(); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (t *CSV) Close() error {
 	return nil
 }
 
-// cell keeps a text from being taken for a formula.
+// cell keeps a text from being read as a formula.
 func cell(s string) string {
 	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
 		return "'" + s

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Curl writes a request as a shell script that sends it again with curl. The
-// body goes in by a pipe, since an argument may not be long.
+// Curl writes a request as a shell script that sends it again with curl. The body
+// goes through a pipe, since arguments have a maximum length.
 func Curl(w io.Writer, r *Request) error {
 	var out strings.Builder
 	out.WriteString("#!/bin/sh\n")
@@ -33,7 +33,7 @@ func Curl(w io.Writer, r *Request) error {
 		}
 		command = append(command, "-H "+r.shellText(h[0]+": "+h[1]))
 	}
-	for _, name := range []string{"Accept", "User-Agent", "Content-Type", "Expect"} { // that curl would add
+	for _, name := range []string{"Accept", "User-Agent", "Content-Type", "Expect"} { // curl would add these
 		if !r.has(name) {
 			command = append(command, "-H "+shellQuote(name+":"))
 		}
@@ -42,7 +42,7 @@ func Curl(w io.Writer, r *Request) error {
 		command = append(command, "--data-binary @-")
 	}
 	line := strings.Join(command, " \\\n  ") + "\n"
-	if end != "" { // a here-document begins behind the line that names it
+	if end != "" { // a here-document begins after the line that names it
 		text := out.String()
 		out.Reset()
 		out.WriteString(text + end)
@@ -52,7 +52,7 @@ func Curl(w io.Writer, r *Request) error {
 	return err
 }
 
-// shellText quotes a text in which the credential may stand.
+// shellText quotes a text that may contain the credential.
 func (r *Request) shellText(s string) string {
 	before, after, ok := r.around(s)
 	if !ok {

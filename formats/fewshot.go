@@ -10,20 +10,18 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// FewShot says how a conversation becomes an example to be put before a real
-// question.
+// FewShot says how a conversation becomes an example before a real question.
 type FewShot struct {
 	As     string // "json" or "", "python", "markdown"
 	API    transcript.Dialect
-	Steps  []int // numbers of the answers that stay, from 1; nil: all
+	Steps  []int // numbers of the answers to keep, from 1; nil: all
 	System bool  // keep system prompts
-	Words  bool  // tell calls and results in words, for use without tools
+	Words  bool  // write calls and results as text, for use without tools
 }
 
-// Write writes a messages array in the form of the Messages API if API says so,
-// else in that of Chat Completions. Tool definitions are not part of it. Calls
-// without a result stay out: an example has to be whole. ErrUnfinished if the
-// answer failed or was cut.
+// Write writes a messages array, in the form of the Messages API if API says so, else
+// of Chat Completions. It contains no tool definitions and no calls without a result.
+// ErrUnfinished if the answer failed or was cut.
 func (f FewShot) Write(w io.Writer, c *Conversation, lost *Losses) error {
 	if why := c.Unfinished(); why != "" {
 		return fmt.Errorf("%w: %s", ErrUnfinished, why)
@@ -80,8 +78,8 @@ func (f FewShot) value(list []*beat, lost *Losses) any {
 
 var errNoStep = errors.New("the conversation has no such step")
 
-// chosen leaves out system prompts, and the answers that are not wanted with
-// what a user said only before them; the first message of a user stays.
+// chosen drops system prompts, and the answers that are not wanted with the user
+// messages before them. The first user message stays.
 func (f FewShot) chosen(list []*beat) ([]*beat, error) {
 	var out, said []*beat
 	answer, first := 0, true

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Gemini CLI keeps what is shown of a session: texts, thoughts in short, calls
-// with their results. It is rebuilt in Chat Completions, to be viewed.
+// Gemini CLI logs what a session shows: texts, short thoughts, calls with their
+// results. They are rebuilt in Chat Completions, for viewing only.
 type geminiMessage struct {
 	ID        string          `json:"id"`
 	Timestamp string          `json:"timestamp"`
@@ -62,7 +62,7 @@ func (g *geminiCLI) take(_ string, raw json.RawMessage) error {
 	case "gemini":
 		return g.answer(&m)
 	}
-	return nil // what the program says: info, error
+	return nil // messages of the program: info, error
 }
 
 func (g *geminiCLI) answer(m *geminiMessage) error {
@@ -93,7 +93,7 @@ func (g *geminiCLI) answer(m *geminiMessage) error {
 		if len(c.Result) == 0 || string(c.Result) == "null" {
 			continue
 		}
-		g.at(time.Time{}) // a call's time is when it was asked for
+		g.at(time.Time{}) // a call has the time at which it was requested
 		if err := g.put(object{"role": "tool", "tool_call_id": c.ID, "content": geminiResult(c.Result)}); err != nil {
 			return err
 		}

@@ -39,7 +39,7 @@ var numbers = []struct{ parameter, key string }{
 	{"frequency_penalty", "gen_ai.request.frequency_penalty"}, {"presence_penalty", "gen_ai.request.presence_penalty"},
 }
 
-// limits are the names of the parameter that bounds the answer.
+// limits are the names of the parameter that limits the answer.
 var limits = []string{"max_completion_tokens", "max_output_tokens", "max_tokens"}
 
 func (a *attributes) parameters(p map[string]json.RawMessage) {
@@ -103,7 +103,7 @@ type genPart struct {
 	Modality  string          `json:"modality,omitempty"`
 }
 
-// messages writes what was said as the attributes that hold JSON.
+// messages writes what was said as attributes that hold JSON.
 func (a *attributes) messages(c *Conversation, lost *Losses) {
 	var system []genPart
 	var input, output []genMessage

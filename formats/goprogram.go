@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// GoProgram writes a request as a program that sends it again, of the standard
-// library alone.
+// GoProgram writes a request as a program that sends it again, using only the
+// standard library.
 func GoProgram(w io.Writer, r *Request) error {
 	var out strings.Builder
 	out.WriteString("package main\n\nimport (\n\"fmt\"\n\"io\"\n\"net/http\"\n\"os\"\n\"strings\"\n)\n\n")

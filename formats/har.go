@@ -16,8 +16,8 @@ import (
 // Bodies are both sides of an exchange with their content encodings undone.
 type Bodies struct{ Request, Response []byte }
 
-// HAR writes exchanges as an HTTP archive, version 1.2, one after the other.
-// Members that begin with _ are our own, as its specification has it.
+// HAR writes exchanges as an HTTP archive, version 1.2. Members that begin with _ are
+// our own, as the specification allows.
 type HAR struct {
 	w       io.Writer
 	Version string // of this program
@@ -169,7 +169,7 @@ func (h *HAR) Close() error {
 	return err
 }
 
-// bodyText gives a body as JSON can hold it.
+// bodyText returns a body as JSON can hold it.
 func bodyText(b []byte) (text, encoding string) {
 	if utf8.Valid(b) {
 		return string(b), ""
@@ -219,7 +219,7 @@ func unescaped(s string) string {
 	return s
 }
 
-// first gives the first value of a header, its name in any case.
+// first returns the first value of a header, by its name in any case.
 func first(h map[string][]string, name string) string {
 	for n, v := range h {
 		if len(v) > 0 && strings.EqualFold(n, name) {

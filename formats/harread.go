@@ -14,8 +14,8 @@ func fitsHAR(head []byte) bool {
 	return begins(head, '{') && holds(head, `"log"`) && (holds(head, `"entries"`) || holds(head, `"creator"`, `"version"`))
 }
 
-// readHAR takes the calls of models out of an HTTP archive; whatever else a
-// browser did is left out. A body is exact if it was not compressed: archives hold
+// readHAR imports the model calls of an HTTP archive and leaves out the other
+// requests of a browser. A body is exact if it was not compressed: archives hold
 // texts.
 func readHAR(s *Source, emit emitter) error {
 	return s.elements([]string{"entries"}, func(string, json.RawMessage) {}, func(_ string, raw json.RawMessage) error {
@@ -81,7 +81,7 @@ func (s *Source) harCapture(e *harEntry, raw json.RawMessage) (*transcript.Captu
 	return c, nil
 }
 
-// spanOf reads milliseconds; -1 stands for not known.
+// spanOf reads milliseconds; -1 means unknown.
 func spanOf(ms float64) time.Duration {
 	const most = 30 * 24 * 3600 * 1000
 	if !(ms > 0 && ms < most) {
@@ -97,8 +97,8 @@ func harBody(text, encoding string) ([]byte, error) {
 	return base64.StdEncoding.DecodeString(text)
 }
 
-// harHeader makes a header of a list. It is not ok if the body was compressed;
-// then nothing says so any more, as the text is not.
+// harHeader returns a header from a list. ok is false if the body was compressed; the
+// header then no longer says so, because the text is not.
 func harHeader(list []harPair) (h map[string][]string, ok bool) {
 	h, ok = map[string][]string{}, true
 	for _, p := range list {

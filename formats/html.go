@@ -15,12 +15,12 @@ import (
 //go:embed transcript.html
 var pageSource string
 
-// page escapes everything by where it stands, so that no text becomes markup.
+// page escapes everything by its context, so that no text becomes markup.
 var page = template.Must(template.New("page").Parse(pageSource))
 
-// HTML writes conversations into one page that opens anywhere: no script runs in
-// it, and nothing is loaded from elsewhere. The same is in it as JSON, in an
-// element with the id "transcript". One that is unfinished is marked.
+// HTML writes conversations into one page that opens anywhere: it runs no script and
+// loads nothing. It also holds the conversations as JSON, in the element with the id
+// "transcript". An unfinished one is marked.
 func HTML(w io.Writer, title string, list []*Conversation, lost *Losses) error {
 	p := htmlPage{Title: title}
 	for _, c := range list {
@@ -135,8 +135,8 @@ var (
 	base64Text = regexp.MustCompile(`^[A-Za-z0-9+/]+=*$`)
 )
 
-// safeImages gives the pictures that are in the message itself and of a type
-// that runs nothing. Others would be loaded from elsewhere.
+// safeImages returns the images that are inside the message and of a type that runs
+// nothing. Others would be loaded from elsewhere.
 func safeImages(it *transcript.Item, lost *Losses) []safeImage {
 	var out []safeImage
 	if len(it.Parts) == 0 {

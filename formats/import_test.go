@@ -23,14 +23,14 @@ import (
 func source(t testing.TB, text string, bad *[]int64) *formats.Source {
 	t.Helper()
 	return &formats.Source{Ctx: context.Background(), Name: "test", Reader: bufio.NewReaderSize(strings.NewReader(text), 64<<10),
-		Redact: redact.New(nil), Scratch: func() (formats.Tape, error) { return &tape{}, nil },
+		Redact: redact.New(nil), Scratch: func() (formats.ScratchFile, error) { return &memory{}, nil },
 		Bad: func(n int64, _ error) { *bad = append(*bad, n) }}
 }
 
-// tape is a scratch file in memory.
-type tape struct{ bytes.Buffer }
+// memory is a scratch file in memory.
+type memory struct{ bytes.Buffer }
 
-func (t *tape) ReadAt(p []byte, at int64) (int, error) {
+func (t *memory) ReadAt(p []byte, at int64) (int, error) {
 	return bytes.NewReader(t.Bytes()).ReadAt(p, at)
 }
 

@@ -2,14 +2,14 @@ package formats
 
 import "fmt"
 
-// Losses counts what a format could not carry, in the order in which it came up.
-// The zero Losses is ready.
+// Losses counts what a format could not carry, in order of first occurrence. The zero
+// Losses is ready for use.
 type Losses struct {
 	count map[string]int
 	order []string
 }
 
-// Add counts a loss of somebody else's.
+// Add counts a loss.
 func (l *Losses) Add(what string) { l.add(what) }
 
 func (l *Losses) add(what string) { l.addMany(what, 1) }
@@ -27,7 +27,7 @@ func (l *Losses) addMany(what string, n int) {
 	l.count[what] += n
 }
 
-// List gives each loss with how often it came up, such as "reasoning (3)".
+// List returns each loss with its count, such as "reasoning (3)".
 func (l *Losses) List() []string {
 	out := make([]string, len(l.order))
 	for i, what := range l.order {

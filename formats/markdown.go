@@ -8,8 +8,8 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Markdown writes a conversation to be read by people: texts as they are, calls
-// with their results behind them. One that is unfinished is marked.
+// Markdown writes a conversation for people: texts as they are, calls followed by
+// their results. An unfinished one is marked.
 func Markdown(w io.Writer, c *Conversation, lost *Losses) error {
 	var out strings.Builder
 	e := c.Exchange
@@ -86,7 +86,7 @@ func markdownBeat(out *strings.Builder, b *beat, lost *Losses) {
 	}
 }
 
-// fenced puts a text into a code fence that is longer than any in it.
+// fenced puts a text into a code fence longer than any inside it.
 func fenced(language, text string) string {
 	longest, run := 2, 0
 	for i := range len(text) {
@@ -101,7 +101,7 @@ func fenced(language, text string) string {
 	return fence + language + "\n" + strings.TrimRight(text, "\n") + "\n" + fence + "\n"
 }
 
-// codeSpan puts a short text into backticks, more of them than it holds.
+// codeSpan puts a short text into more backticks than it holds.
 func codeSpan(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if !strings.Contains(text, "`") {

@@ -13,10 +13,10 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// OTLP writes runs as spans in OTLP's JSON encoding, named and described by the
-// GenAI semantic conventions of OpenTelemetry: one trace for a run, in it a span
-// for each call of a model (chat) and of a tool (execute_tool). It is one document
-// in one line, as the file exporter of collectors writes it.
+// OTLP writes runs as spans in OTLP's JSON encoding, by the GenAI semantic
+// conventions of OpenTelemetry: one trace for a run, in it a span for each model call
+// (chat) and each tool call (execute_tool). It is one document on one line, as the
+// file exporter of collectors writes it.
 type OTLP struct {
 	w     io.Writer
 	Lost  *Losses
@@ -66,10 +66,10 @@ const (
 	spanClient   = 3
 )
 
-// otlpHead stands before the spans.
+// otlpHead is the text before the spans.
 const otlpHead = `{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"retake"}}]},"scopeSpans":[{"scope":{"name":"retake"},"spans":[`
 
-// Run writes the span that those of a run's exchanges lie under.
+// Run writes the span of a run, the parent of the spans of its exchanges.
 func (o *OTLP) Run(r *transcript.RunSum) error {
 	a := attributes{}
 	a.text("gen_ai.operation.name", "invoke_agent")
@@ -80,8 +80,8 @@ func (o *OTLP) Run(r *transcript.RunSum) error {
 		Start: nanos(r.StartedAt), End: nanos(later(r.StartedAt, r.EndedAt)), Attributes: a})
 }
 
-// Chat writes the span of a model call. under is the id of the run whose span it
-// lies under, "" for none.
+// Chat writes the span of a model call. under is the id of the run whose span is its
+// parent, "" for none.
 func (o *OTLP) Chat(c *Conversation, under string) error {
 	e := c.Exchange
 	s := &otlpSpan{TraceID: traceID(firstOf(e.Link.Run, e.ID)), SpanID: spanID(e.ID), Name: strings.TrimSpace("chat " + e.Model), Kind: spanClient,
@@ -122,8 +122,8 @@ func (o *OTLP) Chat(c *Conversation, under string) error {
 	return o.write(s)
 }
 
-// Tool writes the span of a tool call that was answered: from the end of the
-// answer that made it to the request that brought the result, which began at that moment.
+// Tool writes the span of an answered tool call: from the end of the answer that made
+// it to the start of the request that brought its result.
 func (o *OTLP) Tool(made *transcript.Exchange, call *transcript.Item, result *transcript.Item, brought time.Time) error {
 	a := attributes{}
 	a.text("gen_ai.operation.name", "execute_tool")
@@ -171,8 +171,7 @@ func (o *OTLP) Close() error {
 	return err
 }
 
-// later gives the end of what ran from one moment to another; an end is not before
-// its beginning.
+// later returns the end of a span, which is never before its start.
 func later(from, to time.Time) time.Time {
 	if !to.IsZero() && to.Before(from) {
 		return from
@@ -180,7 +179,7 @@ func later(from, to time.Time) time.Time {
 	return to
 }
 
-// nanos writes a moment; one that is not known is 0.
+// nanos returns a time in nanoseconds; an unknown one is 0.
 func nanos(t time.Time) string {
 	if t.IsZero() {
 		return "0"
@@ -188,7 +187,7 @@ func nanos(t time.Time) string {
 	return strconv.FormatInt(t.UnixNano(), 10)
 }
 
-// traceID makes 16 bytes of an id, those of a UUID as they are.
+// traceID returns the 16 bytes of an id, those of a UUID as they are.
 func traceID(id string) string {
 	if digits := strings.ReplaceAll(id, "-", ""); len(digits) == 32 {
 		if _, err := hex.DecodeString(digits); err == nil {

@@ -11,7 +11,7 @@ import (
 
 func fitsOTLP(head []byte) bool { return begins(head, '{') && holds(head, `"resourceSpans"`) }
 
-// readOTLP takes the spans of model calls that tell what was said, by the GenAI
+// readOTLP imports the spans of model calls that hold messages, by the GenAI
 // conventions. They are rebuilt in Chat Completions.
 func readOTLP(s *Source, emit emitter) error {
 	return s.elements([]string{"spans"}, nil, func(_ string, raw json.RawMessage) error {
@@ -68,12 +68,12 @@ func (s *Source) otlpCall(sp *otlpSpan, a map[string]otlpValue, emit emitter) er
 	c.ended = ended
 	for _, m := range output {
 		m.Role = "assistant"
-		return c.gen(&m, false) // a further one is another choice
+		return c.gen(&m, false) // further ones are other choices
 	}
 	return nil
 }
 
-// gen takes a message of the conventions as those of Chat Completions.
+// gen adds a message of the conventions as messages of Chat Completions.
 func (c *chatLog) gen(m *genMessage, history bool) error {
 	var text strings.Builder
 	var calls []chatCall
@@ -132,7 +132,7 @@ func (c *chatLog) otlpUsage(a map[string]otlpValue) {
 	}
 }
 
-// otlpTools writes definitions in the form of Chat Completions.
+// otlpTools writes tool definitions in the form of Chat Completions.
 func otlpTools(text string) []byte {
 	var list []json.RawMessage
 	if json.Unmarshal([]byte(text), &list) != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// pi keeps a session as lines in a form of its own, whatever API each answer came
-// from. It is rebuilt in the Messages API, which has a place for all of it; system
-// prompt and tools are not kept, so it is there to be viewed.
+// pi logs a session as lines in a form of its own, whatever API each answer used. The
+// session is rebuilt in the Messages API, which has a place for all of it. System
+// prompt and tools are not logged, so it is for viewing only.
 type piRecord struct {
 	Type      string          `json:"type"`
 	ID        string          `json:"id"`
@@ -22,7 +22,7 @@ type piRecord struct {
 
 type piMessage struct {
 	Role       string          `json:"role"`
-	Timestamp  int64           `json:"timestamp"` // of an answer when it was asked for, in ms
+	Timestamp  int64           `json:"timestamp"` // of an answer: when it was requested, in ms
 	Content    json.RawMessage `json:"content"`
 	Provider   string          `json:"provider"`
 	Model      string          `json:"model"`
@@ -105,10 +105,10 @@ func (p *pi) take(m *piMessage, at time.Time) error {
 		p.at(at)
 		return p.blocks("user", blocks)
 	}
-	return nil // what the program says
+	return nil // a message of the program
 }
 
-// piBlocks turns parts into blocks.
+// piBlocks converts parts to blocks.
 func piBlocks(raw json.RawMessage) ([]any, error) {
 	var parts []piPart
 	if json.Unmarshal(raw, &parts) != nil {

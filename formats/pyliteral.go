@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// pythonLiteral writes a value as Python source: JSON but for true, false and
+// pythonLiteral returns a value as Python source: JSON except for true, false and
 // null.
 func pythonLiteral(v any) ([]byte, error) {
 	text, err := indented(v)
@@ -43,7 +43,7 @@ func pythonValue(d *json.Decoder, out *strings.Builder, indent string) error {
 	return nil
 }
 
-// pythonList writes a list or an object whose opening bracket is read.
+// pythonList writes a list or an object after its opening bracket.
 func pythonList(d *json.Decoder, out *strings.Builder, indent string, open json.Delim) error {
 	out.WriteString(open.String())
 	inner := indent + "    "
@@ -74,8 +74,8 @@ func pythonList(d *json.Decoder, out *strings.Builder, indent string, open json.
 	return nil
 }
 
-// pythonString quotes a text. JSON's escapes are Python's too but for those of
-// characters in two halves, which are not used here.
+// pythonString quotes a text. Python has the escapes of JSON except for surrogate
+// pairs, which are not used here.
 func pythonString(s string) string {
 	text, err := line(s)
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Python writes a request as a program that sends it again. It needs nothing
-// but Python 3.8.
+// Python writes a request as a program that sends it again. It needs only Python 3.8.
 func Python(w io.Writer, r *Request) error {
 	u, err := url.Parse(r.URL)
 	if err != nil {
@@ -65,7 +64,7 @@ func (r *Request) pythonText(s string) string {
 	return text
 }
 
-// target is what stands in a URL behind its host, as it is written.
+// target returns the part of a URL after its host, as it is written.
 func target(raw string) string {
 	_, rest, ok := strings.Cut(raw, "://")
 	if !ok {

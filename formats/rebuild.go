@@ -12,27 +12,28 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// rebuilding puts the exchanges of a conversation together again: each answer is
-// one, whose request holds what was said before. The history lies on a tape, so
-// that its memory does not grow with it.
+// rebuilding rebuilds the exchanges of a conversation. Each answer is one exchange,
+// and its request holds everything before it. The history lies in a scratch file, so
+// memory does not grow with it.
 type rebuilding struct {
 	source  *Source
 	emit    emitter
 	dialect transcript.Dialect
 	url     string
-	key     string // names the conversation, so that it is the same when it is read again
-	label   string // of the run; "" where headers or the history tell
+	key     string // identifies the conversation: the same file gives the same ids
+	label   string // of the run; "" if headers or the history identify it
 	header  map[string][]string
 	grade   transcript.Grade
-	// tail are the members behind the history, such as tools; each begins with a comma.
+	// tail are the members after the history, such as tools; each begins with a
+	// comma.
 	tail []byte
 
-	tape   Tape
-	size   int64 // of the tape
-	from   int64 // where the history begins on it
-	sum    [32]byte
-	clock  // when the end of the history was said: the next request begins then
-	answer int
+	scratch ScratchFile
+	size    int64 // of the scratch file
+	from    int64 // where the history begins in it
+	sum     [32]byte
+	clock   // time of the end of the history, where the next request begins
+	answer  int
 }
 
 func (s *Source) rebuild(d transcript.Dialect, key string, emit emitter) *rebuilding {
@@ -42,16 +43,16 @@ func (s *Source) rebuild(d transcript.Dialect, key string, emit emitter) *rebuil
 // said adds an element to the history.
 func (r *rebuilding) said(element []byte) error {
 	element = compact(element)
-	if r.tape == nil {
+	if r.scratch == nil {
 		var err error
-		if r.tape, err = r.source.Scratch(); err != nil {
+		if r.scratch, err = r.source.Scratch(); err != nil {
 			return fmt.Errorf("make scratch file: %w", err)
 		}
 	}
 	if r.size > r.from {
 		element = append([]byte{','}, element...)
 	}
-	n, err := r.tape.Write(element)
+	n, err := r.scratch.Write(element)
 	r.size += int64(n)
 	if err != nil {
 		return fmt.Errorf("write scratch file: %w", err)
@@ -60,23 +61,23 @@ func (r *rebuilding) said(element []byte) error {
 	return nil
 }
 
-// forget begins the history anew: it was compacted.
+// forget starts the history over: it was compacted.
 func (r *rebuilding) forget() { r.from = r.size }
 
-// answerTo is what a model answered.
+// answerTo is an answer of a model.
 type answerTo struct {
 	model    string
-	head     []byte             // members of the request before the history, each with a comma behind it
+	head     []byte             // members of the request before the history, each with a comma after it
 	response any                // the response object
-	known    any                // what the id is made of, if that is not the response
-	began    time.Time          // zero: when the end of the history was said
-	ended    time.Time          // zero: nobody knows
+	known    any                // what the id is made of; nil: the response
+	began    time.Time          // zero: the time of the end of the history
+	ended    time.Time          // zero if unknown
 	outcome  transcript.Outcome // "" for ok
-	empty    bool               // of one that failed: nothing came
+	empty    bool               // it failed before anything arrived
 	err      *transcript.Error
 }
 
-// answered gives out an exchange that asks with the history so far.
+// answered emits an exchange whose request is the history so far.
 func (r *rebuilding) answered(a answerTo) error {
 	response, err := line(a.response)
 	known := response
@@ -97,7 +98,7 @@ func (r *rebuilding) answered(a answerTo) error {
 	}
 	head.Write(a.head)
 	head.WriteString(`"` + dialect.Of(r.dialect).History() + `":[`)
-	request := &taped{head: head.Bytes(), tape: r.tape, from: r.from, to: r.size, tail: append([]byte{']'}, append(bytes.Clone(r.tail), '}')...)}
+	request := &scratchBody{head: head.Bytes(), scratch: r.scratch, from: r.from, to: r.size, tail: append([]byte{']'}, append(bytes.Clone(r.tail), '}')...)}
 	r.answer++
 	began, ended := a.began, a.ended
 	if began.IsZero() {
@@ -115,7 +116,7 @@ func (r *rebuilding) answered(a answerTo) error {
 	c.RequestHeader["Content-Type"] = []string{"application/json"}
 	if a.outcome != "" {
 		c.Outcome, c.Error = a.outcome, a.err
-		c.Response = inMemory(response[:len(response)-1]) // as far as it came
+		c.Response = inMemory(response[:len(response)-1]) // without its end
 		if a.empty {
 			c.Response, c.Status = inMemory(nil), 0
 		}
@@ -131,8 +132,8 @@ func cloneHeader(h map[string][]string) map[string][]string {
 	return out
 }
 
-// idOf makes an id of what an exchange is: the same file gives the same ids. It
-// has the form of a UUID of version 8.
+// idOf returns an id made of an exchange's content: the same file gives the same ids.
+// It has the form of a UUID of version 8.
 func idOf(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -143,30 +144,30 @@ func idOf(parts ...string) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// inMemory is a body that is held.
+// inMemory is a body in memory.
 type inMemory []byte
 
 func (b inMemory) Size() int64                  { return int64(len(b)) }
 func (b inMemory) Open() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
 
-// taped is a body whose history is on a tape.
-type taped struct {
+// scratchBody is a body whose history lies in a scratch file.
+type scratchBody struct {
 	head, tail []byte
-	tape       Tape
+	scratch    ScratchFile
 	from, to   int64
 }
 
-func (b *taped) Size() int64 { return int64(len(b.head)+len(b.tail)) + b.to - b.from }
+func (b *scratchBody) Size() int64 { return int64(len(b.head)+len(b.tail)) + b.to - b.from }
 
-func (b *taped) Open() (io.ReadCloser, error) {
+func (b *scratchBody) Open() (io.ReadCloser, error) {
 	history := io.Reader(bytes.NewReader(nil))
 	if b.to > b.from {
-		history = io.NewSectionReader(b.tape, b.from, b.to-b.from)
+		history = io.NewSectionReader(b.scratch, b.from, b.to-b.from)
 	}
 	return io.NopCloser(io.MultiReader(bytes.NewReader(b.head), history, bytes.NewReader(b.tail))), nil
 }
 
-// object is JSON that is put together member by member.
+// object is JSON that is built member by member.
 type object map[string]any
 
 func stringOf(raw json.RawMessage) string {
@@ -177,7 +178,7 @@ func stringOf(raw json.RawMessage) string {
 	return s
 }
 
-// moment reads a time by RFC 3339; the zero time where it is none.
+// moment parses a time by RFC 3339, the zero time if it is not one.
 func moment(s string) time.Time {
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {

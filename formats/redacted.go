@@ -14,12 +14,10 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Redacted reads what is stored with its secrets replaced by placeholders: in
-// headers, URLs, bodies, errors, edits and what users said of runs. What is
-// derived from its bodies is redacted too. Nothing that is stored changes.
-//
-// Bodies come without their content encoding, and with the sum of other bytes
-// than went over the wire: none is told.
+// Redacted is a transcript.Reader that replaces secrets by placeholders: in headers,
+// URLs, bodies, errors, edits and what users said about runs, and in what is derived
+// from bodies. Nothing that is stored changes. Bodies have no content encoding. They
+// have no checksum either, because their bytes differ from those on the wire.
 type Redacted struct {
 	transcript.Reader
 	scrub *redact.Scrubber
@@ -28,15 +26,15 @@ type Redacted struct {
 	encoding map[transcript.BodyID]string
 }
 
-// NewRedacted makes one.
+// NewRedacted returns a Redacted.
 func NewRedacted(r transcript.Reader, s *redact.Scrubber) *Redacted {
 	return &Redacted{Reader: r, scrub: s, encoding: map[transcript.BodyID]string{}}
 }
 
-// mostRedacted bounds a body that is redacted.
+// mostRedacted limits the size of a body that is redacted.
 const mostRedacted = 64 << 20
 
-// exchange gives a copy without secrets.
+// exchange returns a copy without secrets.
 func (r *Redacted) exchange(e *transcript.Exchange, err error) (*transcript.Exchange, error) {
 	if e == nil || err != nil {
 		return e, err
@@ -80,7 +78,7 @@ func (r *Redacted) message(m *transcript.Message) {
 	m.ContentEncoding = ""
 }
 
-// chunks moves the arrival of pieces to where they are after the redaction.
+// chunks moves the offsets of chunks to where they are after the redaction.
 func (r *Redacted) chunks(m *transcript.Message) error {
 	if len(m.Chunks) == 0 || m.ContentEncoding != "" || m.Bytes > mostRedacted {
 		m.Chunks = nil
@@ -99,17 +97,17 @@ func (r *Redacted) chunks(m *transcript.Message) error {
 	return nil
 }
 
-// Exchange is that of a transcript.Reader, as are the methods below.
+// Exchange implements transcript.Reader, like the methods below.
 func (r *Redacted) Exchange(ctx context.Context, id string) (*transcript.Exchange, error) {
 	return r.exchange(r.Reader.Exchange(ctx, id))
 }
 
-// ExchangeN gives the exchange with that number.
+// ExchangeN returns the exchange with that number.
 func (r *Redacted) ExchangeN(ctx context.Context, n int64) (*transcript.Exchange, error) {
 	return r.exchange(r.Reader.ExchangeN(ctx, n))
 }
 
-// Exchanges lists exchanges, without the arrival of pieces.
+// Exchanges lists exchanges, without the arrival times of chunks.
 func (r *Redacted) Exchanges(ctx context.Context, f transcript.Filter) iter.Seq2[*transcript.Exchange, error] {
 	return func(yield func(*transcript.Exchange, error) bool) {
 		for e, err := range r.Reader.Exchanges(ctx, f) {
@@ -135,7 +133,8 @@ func (r *Redacted) Children(ctx context.Context, id string) ([]*transcript.Excha
 	return list, err
 }
 
-// Segments says that bodies are read whole: a secret may lie over several pieces.
+// Segments makes readers read bodies whole: a secret may be spread over several
+// segments.
 func (r *Redacted) Segments(_ context.Context, id transcript.BodyID) ([]transcript.BodyID, error) {
 	return []transcript.BodyID{id}, nil
 }
@@ -153,8 +152,8 @@ func (r *Redacted) Body(ctx context.Context, id transcript.BodyID) (io.ReadClose
 	return io.NopCloser(bytes.NewReader(safe)), nil
 }
 
-// read reads a body. One that is too large to be redacted, or that cannot be
-// decoded, is not given at all.
+// read reads a body. It returns an error for one that is too large to be redacted or
+// cannot be decoded.
 func (r *Redacted) read(ctx context.Context, id transcript.BodyID, encoding string) ([]byte, error) {
 	wire, err := history.Open(ctx, r.Reader, id)
 	if err != nil {
@@ -187,7 +186,7 @@ func (r *Redacted) Takes(ctx context.Context, id string) ([]transcript.Take, err
 	return list, err
 }
 
-// TakeN gives the take with that number.
+// TakeN returns the take with that number.
 func (r *Redacted) TakeN(ctx context.Context, n int64) (*transcript.Take, error) {
 	t, err := r.Reader.TakeN(ctx, n)
 	if err == nil {
@@ -205,12 +204,12 @@ func (r *Redacted) redactTake(t *transcript.Take) {
 	}
 }
 
-// Run gives the run with that id.
+// Run returns the run with that id.
 func (r *Redacted) Run(ctx context.Context, id string) (*transcript.Run, error) {
 	return r.run(r.Reader.Run(ctx, id))
 }
 
-// RunN gives the run with that number.
+// RunN returns the run with that number.
 func (r *Redacted) RunN(ctx context.Context, n int64) (*transcript.Run, error) {
 	return r.run(r.Reader.RunN(ctx, n))
 }
@@ -231,7 +230,7 @@ func (r *Redacted) Runs(ctx context.Context, f transcript.RunFilter) ([]transcri
 	return list, err
 }
 
-// RunNames gives what runs are called.
+// RunNames returns the names of runs.
 func (r *Redacted) RunNames(ctx context.Context, ids []string) ([]transcript.RunSum, error) {
 	list, err := r.Reader.RunNames(ctx, ids)
 	r.names(list)
@@ -246,7 +245,7 @@ func (r *Redacted) names(list []transcript.RunSum) {
 	}
 }
 
-// Marks gives what users said of a run.
+// Marks returns what users said about a run.
 func (r *Redacted) Marks(ctx context.Context, run string) (*transcript.Marks, error) {
 	m, err := r.Reader.Marks(ctx, run)
 	if err == nil && m != nil {
@@ -271,7 +270,7 @@ func (r *Redacted) Calls(ctx context.Context, exchanges []string) ([]transcript.
 	return r.rows(r.Reader.Calls(ctx, exchanges))
 }
 
-// IntroducedResults lists the results that a request brought.
+// IntroducedResults lists the results that a request introduced.
 func (r *Redacted) IntroducedResults(ctx context.Context, exchange string) ([]transcript.CallRow, error) {
 	return r.rows(r.Reader.IntroducedResults(ctx, exchange))
 }

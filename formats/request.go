@@ -13,14 +13,14 @@ type Request struct {
 	URL    string
 	Header http.Header
 	Body   []byte
-	// Key stands in URL and Header where the credential belongs; "" for none.
+	// Key is the placeholder in URL and Header for the credential; "" for none.
 	Key string
 	// Variable is the environment variable that holds the credential.
 	Variable string
 }
 
-// headerLines gives the headers in order. What the connection settles is not
-// among them; the answer is asked for uncompressed.
+// headerLines returns the headers in order, without those of the connection. They ask
+// for an uncompressed answer.
 func (r *Request) headerLines() [][2]string {
 	var list [][2]string
 	for _, name := range sortedNames(r.Header) {
@@ -44,7 +44,7 @@ func (r *Request) around(s string) (before, after string, ok bool) {
 	return strings.Cut(s, r.Key)
 }
 
-// needsKey tells whether a credential belongs anywhere.
+// needsKey reports whether the request has a credential.
 func (r *Request) needsKey() bool {
 	if r.Key == "" {
 		return false
@@ -64,7 +64,7 @@ func (r *Request) variable() string {
 	return r.Variable
 }
 
-// base64Lines gives bytes in base64, in lines of 76.
+// base64Lines returns bytes in base64, in lines of 76.
 func base64Lines(b []byte) string {
 	text := base64.StdEncoding.EncodeToString(b)
 	var out strings.Builder

@@ -8,7 +8,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// responsesItem is one of the Responses API.
+// responsesItem is an item of the Responses API.
 type responsesItem struct {
 	Type      string `json:"type"`
 	Role      string `json:"role,omitempty"`
@@ -31,9 +31,9 @@ type responsesTool struct {
 }
 
 // OpenAIResponses writes a conversation as one line with instructions, input and
-// tools of the Responses API; the answer is the end of the input. What came in
-// that API keeps its source: reasoning with its encrypted content, what the
-// provider ran. ErrUnfinished if there is no whole answer.
+// tools of the Responses API; the answer is the end of the input. Items that were
+// recorded in that API keep their source: reasoning with its encrypted content, tools
+// that the provider ran. ErrUnfinished if there is no complete answer.
 func OpenAIResponses(w io.Writer, c *Conversation, lost *Losses) error {
 	if why := c.Unfinished(); why != "" {
 		return fmt.Errorf("%w: %s", ErrUnfinished, why)
@@ -64,7 +64,7 @@ func OpenAIResponses(w io.Writer, c *Conversation, lost *Losses) error {
 }
 
 type responsesWriter struct {
-	native bool // the conversation came in the Responses API
+	native bool // the conversation was recorded in the Responses API
 	lost   *Losses
 }
 
@@ -102,7 +102,7 @@ func (r *responsesWriter) items(b *beat) []any {
 	return out
 }
 
-// isItem tells whether the source of an item is one of the Responses API.
+// isItem reports whether the source of an item is an item of the Responses API.
 func isItem(it *transcript.Item) bool {
 	var raw struct {
 		Type string `json:"type"`

@@ -6,8 +6,8 @@ import (
 	"github.com/retake-debugger/retake/redact"
 )
 
-// safeHeader takes credentials out of a header, but for those that a recorder has
-// taken out already.
+// safeHeader removes credentials from a header, except for those that a recorder has
+// removed already.
 func (s *Source) safeHeader(h map[string][]string) map[string][]string {
 	out := make(map[string][]string, len(h))
 	for name, values := range h {

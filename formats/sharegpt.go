@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// ShareGPT writes a conversation as one line with conversations of from and
-// value, calls and results in the tags that the datasets for function calling
-// use: <tool_call>, <tool_response>. They have no ids: the order tells what
-// belongs together. ErrUnfinished if there is no whole answer.
+// ShareGPT writes a conversation as one line with conversations of from and value,
+// and calls and results in the tags that datasets for function calling use:
+// <tool_call>, <tool_response>. They have no ids: their order joins them.
+// ErrUnfinished if there is no complete answer.
 func ShareGPT(w io.Writer, c *Conversation, lost *Losses) error {
 	if why := c.Unfinished(); why != "" {
 		return fmt.Errorf("%w: %s", ErrUnfinished, why)

@@ -15,20 +15,20 @@ import (
 
 // Source is a file to be imported.
 type Source struct {
-	Name   string // without its folder and ending; tells runs apart that say nothing of themselves
+	Name   string // without folder and ending; distinguishes runs that carry no id
 	Reader *bufio.Reader
-	// Scratch makes an empty file for what has to be looked up again: histories are
-	// not held in memory. The maker removes it.
-	Scratch func() (Tape, error)
-	// Bad is told of what was skipped: a line or an element, by its number from 1.
+	// Scratch returns an empty file for what must be read again: histories are not
+	// held in memory. Its maker removes it.
+	Scratch func() (ScratchFile, error)
+	// Bad is called for what was skipped: a line or an element, by its number from 1.
 	Bad func(number int64, err error)
-	// Redact takes the credentials out of headers and URLs.
+	// Redact removes the credentials from headers and URLs.
 	Redact *redact.Redactor
 	Ctx    context.Context
 }
 
-// Tape is a scratch file.
-type Tape interface {
+// ScratchFile is a temporary file.
+type ScratchFile interface {
 	io.ReaderAt
 	io.Writer
 }
@@ -36,18 +36,18 @@ type Tape interface {
 // Importer reads one format.
 type Importer struct {
 	Name string
-	// Fits tells whether a file with that beginning is one.
+	// Fits reports whether a file with that beginning has this format.
 	Fits func(head []byte) bool
 	read func(s *Source, emit emitter) error
 }
 
-// emitter takes an exchange. Its error ends the reading.
+// emitter receives an exchange. Its error ends the reading.
 type emitter func(*transcript.Capture) error
 
 var errStopped = errors.New("stopped")
 
-// Read gives the exchanges of a file in its order. Their bodies are there for as
-// long as the scratch files are. The sequence ends after an error.
+// Read returns the exchanges of a file in their order. Their bodies can be read as
+// long as the scratch files exist. The sequence ends after an error.
 func (i *Importer) Read(s *Source) iter.Seq2[*transcript.Capture, error] {
 	return func(yield func(*transcript.Capture, error) bool) {
 		err := i.read(s, func(c *transcript.Capture) error {
@@ -65,8 +65,8 @@ func (i *Importer) Read(s *Source) iter.Seq2[*transcript.Capture, error] {
 	}
 }
 
-// Importers are all formats that can be read, archives aside. Of several that
-// fit the first is meant.
+// Importers returns all formats that can be read, except archives. If several fit,
+// the first is meant.
 func Importers() []*Importer {
 	return []*Importer{
 		{"swe-agent", fitsSWEAgent, readSWEAgent},
@@ -81,10 +81,10 @@ func Importers() []*Importer {
 	}
 }
 
-// HeadBytes is how much of a file Fits is shown.
+// HeadBytes is how much of a file Fits gets.
 const HeadBytes = 64 << 10
 
-// begins tells whether the first thing in a file is that character.
+// begins reports whether a file begins with that character.
 func begins(head []byte, c byte) bool {
 	t := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
 	return len(t) > 0 && t[0] == c
@@ -99,7 +99,7 @@ func holds(head []byte, all ...string) bool {
 	return true
 }
 
-// firstLine is the first line of a head.
+// firstLine returns the first line of a head.
 func firstLine(head []byte) []byte {
 	head = bytes.TrimLeft(head, " \t\r\n")
 	if i := bytes.IndexByte(head, '\n'); i >= 0 {
@@ -108,11 +108,11 @@ func firstLine(head []byte) []byte {
 	return head
 }
 
-// mostLine bounds a line of a file.
+// mostLine limits the length of a line.
 const mostLine = 256 << 20
 
-// lines gives the lines of a file with their numbers to f. What f cannot read is
-// told and skipped, but for errors of emitting.
+// lines calls f for the lines of a file with their numbers. A line that f cannot read
+// is reported and skipped, but an error of emit ends the reading.
 func (s *Source) lines(f func(line []byte) error) error {
 	for n := int64(1); ; n++ {
 		text, err := s.line()
@@ -145,7 +145,7 @@ var (
 	errBadRecord = errors.New("cannot be read")
 )
 
-// bad makes an error of what is skipped.
+// bad returns the error of a record that is skipped.
 func bad(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", errBadRecord, fmt.Errorf(format, args...))
 }

@@ -8,10 +8,9 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// A trajectory of SWE-agent holds its steps, and the messages that were sent. In
-// its text modes an action is a part of what the model wrote and its observation
-// a user's message: here they are shown as a call of a tool and its result, which
-// is to be viewed and not sent.
+// A trajectory of SWE-agent holds its steps and the messages that were sent. In its
+// text modes an action is part of the model's text, and its observation a user
+// message. Here they are shown as a tool call and its result, for viewing only.
 type sweMessage struct {
 	Role      string          `json:"role"`
 	Content   json.RawMessage `json:"content"`
@@ -59,13 +58,13 @@ func readSWEAgent(s *Source, emit emitter) error {
 	return nil
 }
 
-// sweAgent holds the steps, which come before the messages and are as long as
-// they: a trajectory is what one task did.
+// sweAgent holds the steps. They come before the messages and are as long: a
+// trajectory is what one task did.
 type sweAgent struct {
 	*chatLog
 	steps []sweStep
-	next  int    // step that is to come
-	open  string // id of the call whose observation is to come
+	next  int    // index of the next step
+	open  string // id of the call that has no observation yet
 }
 
 func (w *sweAgent) history(raw json.RawMessage) error {
@@ -100,7 +99,7 @@ func (w *sweAgent) history(raw json.RawMessage) error {
 	return w.put(object{"role": m.Role, "content": content}, false)
 }
 
-// call shows an action as a call.
+// call returns an action as a call.
 func (w *sweAgent) call(thought, action string) error {
 	w.next++
 	w.open = fmt.Sprintf("action_%d", w.next)
@@ -115,7 +114,7 @@ func (w *sweAgent) call(thought, action string) error {
 	return w.put(object{"role": "assistant", "content": strings.TrimSpace(thought), "tool_calls": []chatCall{{w.open, "function", chatFunction{name, string(arguments)}}}}, false)
 }
 
-// step shows a step of which there is no message.
+// step adds a step that no message holds.
 func (w *sweAgent) step(s *sweStep) error {
 	if strings.TrimSpace(s.Action) == "" {
 		w.next++
@@ -142,7 +141,7 @@ func hasCalls(raw json.RawMessage) bool {
 	return json.Unmarshal(raw, &calls) == nil && len(calls) > 0
 }
 
-// textOfContent is a text, or the texts of a list of parts.
+// textOfContent returns the text, or the texts of a list of parts.
 func textOfContent(raw json.RawMessage) string {
 	var parts []json.RawMessage
 	if json.Unmarshal(raw, &parts) != nil {

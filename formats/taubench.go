@@ -7,8 +7,8 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// A file of tau-bench is a list of tasks, each with its messages of Chat
-// Completions. Neither model nor tools are kept.
+// A file of tau-bench is a list of tasks, each with its messages of Chat Completions.
+// Neither model nor tools are logged.
 func fitsTauBench(head []byte) bool {
 	return begins(head, '[') && holds(head, `"task_id"`) && (holds(head, `"traj"`) || holds(head, `"reward"`))
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// function is the definition of a tool that a client runs, whatever the API.
+// function is the definition of a tool that the client runs, in any API.
 type function struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
@@ -14,7 +14,7 @@ type function struct {
 	Strict      *bool           `json:"strict,omitempty"`
 }
 
-// functionOf reads the definition of a function. It is not ok for tools that a
+// functionOf reads the definition of a function. ok is false for tools that the
 // provider runs, and for those without a schema of their arguments.
 func functionOf(it *transcript.Item) (f function, ok bool) {
 	var raw struct {
@@ -40,7 +40,7 @@ func functionOf(it *transcript.Item) (f function, ok bool) {
 	return f, f.Name != ""
 }
 
-// functions reads the tools of a conversation.
+// functions returns the tools of a conversation.
 func (c *Conversation) functions(lost *Losses) []function {
 	var list []function
 	for i := range c.Tools {

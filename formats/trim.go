@@ -8,11 +8,11 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// bytesPerToken is how long a token is about, where the provider counted none.
+// bytesPerToken is the approximate length of a token, if the provider counted none.
 const bytesPerToken = 4
 
-// Cut shortens tool results that are longer than most bytes, in their middle,
-// and marks where. It says how many there were.
+// Cut shortens tool results longer than most bytes in their middle, marks the place,
+// and returns how many there were.
 func (c *Conversation) Cut(most int) int {
 	n := 0
 	for i := range c.Items {
@@ -36,14 +36,14 @@ func cutText(it *transcript.Item, most int) bool {
 		tail++
 	}
 	it.Text = it.Text[:head] + fmt.Sprintf("\n[… %d bytes left out …]\n", tail-head) + it.Text[tail:]
-	it.Parts, it.Raw = nil, nil // they hold what is left out
+	it.Parts, it.Raw = nil, nil // they hold what was cut
 	return true
 }
 
-// Fit makes a conversation about so many tokens long: it leaves out the oldest
-// rounds behind the first message of a user, then cuts results shorter. It says
-// what it did, "" for nothing. Tokens are shares of those that the provider
-// counted for the request, or four bytes each.
+// Fit shortens a conversation to about so many tokens: it drops the oldest rounds
+// after the first user message, then cuts results. It returns what it did, "" for
+// nothing. It estimates tokens as shares of the provider's count for the request, or
+// as four bytes each.
 func (c *Conversation) Fit(tokens int64) string {
 	most := int64(float64(tokens) * c.bytesPerToken())
 	if c.size() <= most {
@@ -79,7 +79,7 @@ func (c *Conversation) bytesPerToken() float64 {
 		input += int64(len(c.Tools[i].Raw))
 	}
 	per := float64(input) / float64(u.InputTotal)
-	return min(max(per, 1), 8) // what is far from a token's usual length was counted otherwise
+	return min(max(per, 1), 8) // a token far from the usual length was counted differently
 }
 
 // around is what an item costs beside its text.
@@ -94,10 +94,9 @@ func (c *Conversation) size() (n int64) {
 	return n
 }
 
-// dropOldest leaves out whole rounds: from one beat to the next one with results
-// behind it.
+// dropOldest drops whole rounds: from one beat to the next one that has results.
 func (c *Conversation) dropOldest(most int64) {
-	start := 0 // behind system prompts and the first message of a user
+	start := 0 // after system prompts and the first user message
 	for start < c.Output && c.Items[start].Kind == transcript.System {
 		start++
 	}
@@ -115,8 +114,8 @@ func (c *Conversation) dropOldest(most int64) {
 	c.Output -= end - start
 }
 
-// roundBegins tells whether everything before an item is answered: it is the
-// first that an assistant says behind results, or a user's word.
+// roundBegins reports whether everything before an item is answered: it is the first
+// item of an assistant after results, or a user message.
 func roundBegins(items []transcript.Item, i int) bool {
 	before, it := &items[i-1], &items[i]
 	return before.Kind == transcript.ToolResult && it.Kind != transcript.ToolResult && (it.Kind != transcript.MessageItem || it.Role == "assistant") ||

@@ -8,25 +8,25 @@ import (
 	"io"
 )
 
-// walker goes through a JSON document of any size without holding it: the
-// elements of some arrays are given out one by one, members of objects on the way
-// to them are too if they are short.
+// walker reads a JSON document of any size without holding it. It visits the elements
+// of some arrays one by one, and the members of the objects that lead to them.
 type walker struct {
 	d *json.Decoder
-	// element takes an element of an array by the name of the array's member, "" for
-	// one that is in no object. It is not asked for arrays that it does not want.
+	// element receives an element, with the name of the array's member, "" for an
+	// array that is not in an object. It is called only for arrays that wants
+	// accepts.
 	wants   func(name string) bool
 	element func(name string, raw json.RawMessage) error
-	member  func(name string, raw json.RawMessage) // of an object on the way; may be nil
+	member  func(name string, raw json.RawMessage) // receives a member of an object on the way; may be nil
 	depth   int
 }
 
 const deepestWalk = 64
 
-// errCut says that a document breaks off, or is none.
+// errCut says that a document is cut off, or not JSON.
 var errCut = errors.New("the document breaks off or is no JSON")
 
-// document goes through the next document. io.EOF if there is none.
+// document reads the next document. It returns io.EOF if there is none.
 func (w *walker) document() error {
 	t, err := w.d.Token()
 	if err == io.EOF {
@@ -74,7 +74,7 @@ func (w *walker) value(name string, t json.Token) error {
 	return w.end()
 }
 
-// onTheWay are members that are gone into rather than read whole.
+// onTheWay reports whether the walker goes into a member instead of reading it whole.
 func onTheWay(name string) bool {
 	switch name {
 	case "log", "resourceSpans", "scopeSpans":
@@ -114,8 +114,9 @@ func (w *walker) end() error {
 	return nil
 }
 
-// elements gives the elements of the named arrays of a file to f; what f cannot
-// read is told and skipped. A document that breaks off is told at the end.
+// elements calls f for the elements of the named arrays of a file. An element that f
+// cannot read is reported and skipped. A document that is cut off is reported at its
+// end.
 func (s *Source) elements(names []string, member func(string, json.RawMessage), f func(name string, raw json.RawMessage) error) error {
 	n := int64(0)
 	w := &walker{d: json.NewDecoder(s.Reader), member: member,
@@ -150,7 +151,7 @@ func (s *Source) elements(names []string, member func(string, json.RawMessage), 
 	}
 }
 
-// compact writes JSON without white space between its tokens.
+// compact returns JSON without white space between its tokens.
 func compact(raw []byte) []byte {
 	var out bytes.Buffer
 	if json.Compact(&out, raw) != nil {

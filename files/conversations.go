@@ -78,7 +78,7 @@ func (x *Export) fewShot(w io.Writer) error {
 		return err
 	}
 	if len(list) > 1 && !x.First {
-		return fmt.Errorf("that are %d conversations, and %w: name a step, such as %s", len(list), ErrSeveral, view.Ref(list[0].N))
+		return fmt.Errorf("%d conversations were chosen, but %w: name a step, such as %s", len(list), ErrSeveral, view.Ref(list[0].N))
 	}
 	first := true
 	return x.each(list, func(c *formats.Conversation) error {

@@ -8,7 +8,7 @@ import (
 )
 
 // ErrTooLarge says that a file unpacks to more than the limit.
-var ErrTooLarge = errors.New("what is in the file is too large")
+var ErrTooLarge = errors.New("the file unpacks to too much")
 
 // scratch is a scratch file without a name: it is gone when it is closed, or when the
 // program ends.

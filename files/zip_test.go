@@ -105,9 +105,9 @@ func TestImport_BoundsWhatAZipArchiveUnpacksTo(t *testing.T) {
 		files   int
 		left    string
 	}{
-		"one is too large":      {[]entry{{name: "a", text: large}, {name: "b", text: chat}}, 1, "a: what is in the file is too large"},
+		"one is too large":      {[]entry{{name: "a", text: large}, {name: "b", text: chat}}, 1, "a: the file unpacks to too much"},
 		"one lies":              {[]entry{{name: "a", text: large, says: 10}, {name: "b", text: chat}}, 1, "a: zip: not a valid zip file"},
-		"all are too large":     {[]entry{{name: "a", text: large[:900]}, {name: "b", text: large[:900]}}, 1, "b: what is in the file is too large"},
+		"all are too large":     {[]entry{{name: "a", text: large[:900]}, {name: "b", text: large[:900]}}, 1, "b: the file unpacks to too much"},
 		"one is shorter":        {[]entry{{name: "a", text: chat, says: 1000}, {name: "b", text: chat}}, 2, "a: unexpected EOF"},
 		"the list is too long":  {many(100_000), 0, ""},
 		"there is nothing":      {nil, 0, ""},

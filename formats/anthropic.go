@@ -60,7 +60,7 @@ func Anthropic(w io.Writer, c *Conversation, lost *Losses) error {
 		} else if f, ok := functionOf(&c.Tools[i]); ok {
 			line.Tools = append(line.Tools, anthropicTool{f.Name, f.Description, f.Parameters})
 		} else {
-			lost.add("tools that are no functions")
+			lost.add("tools that are not functions")
 		}
 	}
 	return writeLine(w, line)
@@ -108,7 +108,7 @@ func (a *blockWriter) blocks(b *beat) []any {
 		case isCall(it):
 			input, ok := argumentsObject(it)
 			if !ok {
-				a.lost.add("arguments that are no JSON object")
+				a.lost.add("arguments that are not a JSON object")
 			}
 			out = append(out, block{Type: "tool_use", ID: it.CallID, Name: it.Name, Input: input})
 		case a.native && isBlock(it):

@@ -68,7 +68,7 @@ func (r *archiveReader) line(text []byte) error {
 	if !r.begun {
 		var head archiveHead
 		if err := json.Unmarshal(text, &head); err != nil || head.Archive < 1 {
-			return errors.New("read archive: it does not begin like one")
+			return errors.New("read archive: the first line is not that of an archive")
 		}
 		if head.Archive > archiveVersion {
 			return ErrNewerArchive
@@ -155,7 +155,7 @@ func (b *archiveBody) omission() *transcript.Omission {
 func (r *archiveReader) body(b *archiveBody, side int) (*segments, error) {
 	recipe, ok := r.sides[side].read(b, len(r.ends))
 	if !ok {
-		return nil, errors.New("its body has parts that are not there")
+		return nil, errors.New("its body refers to missing segments")
 	}
 	out := &segments{scratch: r.scratch}
 	for _, n := range recipe {
@@ -177,7 +177,7 @@ func (r *archiveReader) body(b *archiveBody, side int) (*segments, error) {
 	}
 	sum, err := sumOf(body)
 	if err == nil && sum != b.SHA256 {
-		err = errors.New("its bytes are not those that were archived")
+		err = errors.New("its bytes do not match its checksum")
 	}
 	return out, err
 }

@@ -53,10 +53,10 @@ func (a *Archive) Add(e *transcript.Exchange) error {
 	case a.written[e.ID]:
 		return nil
 	case e.Outcome == transcript.InProgress:
-		a.lost.add("exchanges that are still going on")
+		a.lost.add("exchanges in progress")
 		return nil
 	case e.Request.Omitted == "bodies" || e.Response.Omitted == "bodies":
-		a.lost.add("what exchanges mean whose bodies were not stored")
+		a.lost.add("turns of exchanges whose bodies were not stored")
 	}
 	x := &archiveExchange{ID: e.ID, StartedAt: e.StartedAt.UTC(), EndedAt: e.EndedAt.UTC(), Grade: e.Imported, Upstream: e.Upstream, Method: e.Method, URL: e.URL, Status: e.Status,
 		Outcome: e.Outcome, Error: e.Error, Lossy: e.Lossy, FirstByte: e.Timing.FirstByte, Link: a.link(e)}

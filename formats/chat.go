@@ -64,7 +64,7 @@ func OpenAIChat(w io.Writer, c *Conversation, lost *Losses) error {
 	}
 	line.Messages = chatMessages(answered(c.beats(lost), true, lost), lost)
 	if n := len(line.Messages); n == 0 || line.Messages[n-1].Role != "assistant" {
-		return fmt.Errorf("%w: its last answer holds nothing that the format carries", ErrUnfinished)
+		return fmt.Errorf("%w: its last answer is empty in this format", ErrUnfinished)
 	}
 	for _, f := range c.functions(lost) {
 		if !toolName.MatchString(f.Name) {
@@ -169,7 +169,7 @@ func chatArguments(it *transcript.Item, lost *Losses) string {
 	if json.Valid([]byte(raw)) {
 		return raw
 	}
-	lost.add("arguments that are no JSON object")
+	lost.add("arguments that are not a JSON object")
 	object, _ := argumentsObject(it)
 	return string(object)
 }
@@ -200,7 +200,7 @@ func leaveParts(it *transcript.Item, lost *Losses) {
 	for _, p := range partsOf(it) {
 		switch {
 		case p.image != "":
-			lost.add("images beside a user's words")
+			lost.add("images outside user messages")
 		case p.other != "":
 			lost.add("parts of type " + p.other)
 		}

@@ -29,7 +29,7 @@ type Conversation struct {
 type Decode func(*transcript.Exchange) (*transcript.Turn, error)
 
 // ErrNoTranscript says that an exchange is in no known dialect.
-var ErrNoTranscript = errors.New("no known dialect, so there is no transcript")
+var ErrNoTranscript = errors.New("unknown API, so there is no transcript")
 
 // NewConversation reads the conversation of an exchange, including what only the
 // provider holds.

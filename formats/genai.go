@@ -181,7 +181,7 @@ func genParts(it *transcript.Item, lost *Losses) []genPart {
 		return []genPart{{Type: "tool_call_response", ID: it.CallID, Response: &it.Text, IsError: it.IsError}}
 	case transcript.Reasoning:
 		if it.Text == "" {
-			lost.add("reasoning that is encrypted")
+			lost.add("encrypted reasoning")
 			return nil
 		}
 		return []genPart{{Type: "reasoning", Content: &it.Text}}

@@ -99,13 +99,13 @@ func (h *HAR) Add(e *transcript.Exchange, b Bodies) error {
 		h.Lost.add("the compressed form of requests")
 	}
 	if len(e.Response.Chunks) > 0 {
-		h.Lost.add("arrival times of pieces")
+		h.Lost.add("arrival times of chunks")
 	}
 	if e.Request.Omitted != "" || e.Response.Omitted != "" {
 		h.Lost.add("exchanges whose bodies were not stored whole")
 	}
 	if e.StartedAt.IsZero() {
-		h.Lost.add("when exchanges began: it is not known, and told as the year 1")
+		h.Lost.add("unknown start times of exchanges, written as the year 1")
 	}
 	entry := harEntry{
 		StartedDateTime: e.StartedAt.Format(time.RFC3339Nano), Time: milliseconds(e.Timing.Duration),

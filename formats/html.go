@@ -104,7 +104,7 @@ func newHTMLBeat(b *beat, lost *Losses) htmlBeat {
 			}
 			call++
 		case it.Kind == transcript.Reasoning && it.Text == "":
-			lost.add("reasoning that is encrypted")
+			lost.add("encrypted reasoning")
 			continue
 		case it.Kind == transcript.Reasoning:
 			p.Kind, p.Label, p.Open = "reasoning", "Reasoning", false
@@ -147,7 +147,7 @@ func safeImages(it *transcript.Item, lost *Losses) []safeImage {
 		case imageType.MatchString(p.mediaType) && base64Text.MatchString(p.data):
 			out = append(out, safeImage{template.URL("data:" + p.mediaType + ";base64," + p.data)}) //nolint:gosec // both are checked
 		case p.image != "":
-			lost.add("images that are elsewhere")
+			lost.add("images outside the message")
 		case p.other != "":
 			lost.add("parts of type " + p.other)
 		}

@@ -70,7 +70,7 @@ func markdownBeat(out *strings.Builder, b *beat, lost *Losses) {
 		case it.Kind == transcript.Reasoning && it.Text != "":
 			fmt.Fprintf(out, "**Reasoning**\n\n%s\n", fenced("", it.Text))
 		case it.Kind == transcript.Reasoning:
-			lost.add("reasoning that is encrypted")
+			lost.add("encrypted reasoning")
 		case it.ServerSide && it.Kind == transcript.ToolCall:
 			fmt.Fprintf(out, "**Call, run by the provider** %s\n\n%s\n", codeSpan(it.Name), fenced("json", arguments(it)))
 		case it.ServerSide && it.Text != "":

@@ -87,7 +87,7 @@ func (o *OTLP) Chat(c *Conversation, under string) error {
 	s := &otlpSpan{TraceID: traceID(firstOf(e.Link.Run, e.ID)), SpanID: spanID(e.ID), Name: strings.TrimSpace("chat " + e.Model), Kind: spanClient,
 		Start: nanos(e.StartedAt), End: nanos(later(e.StartedAt, e.EndedAt))}
 	if e.StartedAt.IsZero() || e.EndedAt.IsZero() {
-		o.Lost.add("when spans began or ended: it is not known, and told as 0")
+		o.Lost.add("unknown times of spans, written as 0")
 	}
 	if under != "" {
 		s.ParentSpanID = spanID(under)

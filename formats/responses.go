@@ -57,7 +57,7 @@ func OpenAIResponses(w io.Writer, c *Conversation, lost *Losses) error {
 		} else if f, ok := functionOf(&c.Tools[i]); ok {
 			line.Tools = append(line.Tools, responsesTool{"function", f})
 		} else {
-			lost.add("tools that are no functions")
+			lost.add("tools that are not functions")
 		}
 	}
 	return writeLine(w, line)
@@ -124,7 +124,7 @@ func (r *responsesWriter) parts(it *transcript.Item, output bool) []responsesPar
 		case p.image != "" && !output:
 			out = append(out, responsesPart{Type: "input_image", ImageURL: p.image})
 		case p.image != "":
-			r.lost.add("images beside a user's words")
+			r.lost.add("images outside user messages")
 		case p.other != "":
 			r.lost.add("parts of type " + p.other)
 		}

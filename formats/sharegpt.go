@@ -69,7 +69,7 @@ func shareText(b *beat, lost *Losses) (string, error) {
 		lost.add("ids of calls")
 		object, ok := argumentsObject(call)
 		if !ok {
-			lost.add("arguments that are no JSON object")
+			lost.add("arguments that are not a JSON object")
 		}
 		text, err := tagged("tool_call", struct {
 			Name      string          `json:"name"`

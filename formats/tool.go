@@ -46,7 +46,7 @@ func (c *Conversation) functions(lost *Losses) []function {
 	for i := range c.Tools {
 		f, ok := functionOf(&c.Tools[i])
 		if !ok {
-			lost.add("tools that are no functions")
+			lost.add("tools that are not functions")
 			continue
 		}
 		list = append(list, f)

@@ -24,7 +24,7 @@ type walker struct {
 const deepestWalk = 64
 
 // errCut says that a document is cut off, or not JSON.
-var errCut = errors.New("the document breaks off or is no JSON")
+var errCut = errors.New("the document is cut off or not JSON")
 
 // document reads the next document. It returns io.EOF if there is none.
 func (w *walker) document() error {

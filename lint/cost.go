@@ -134,12 +134,12 @@ func (c schemaCost) named(pointer string, v any, depth int) float64 {
 }
 
 func (c schemaCost) lookup(pointer string) any {
-	v := c.root
-	if pointer == "" {
-		return v
+	steps, err := rawjson.Tokens(pointer)
+	if err != nil {
+		return nil
 	}
-	for step := range strings.SplitSeq(pointer[1:], "/") {
-		step = strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
+	v := c.root
+	for _, step := range steps {
 		switch inner := v.(type) {
 		case map[string]any:
 			v = inner[step]

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,7 +51,7 @@ func (s *schemas) mismatch(tool *transcript.Item, arguments string) string {
 	if schema.compiled == nil {
 		return ""
 	}
-	v, err := decode([]byte(arguments))
+	v, err := rawjson.Decode([]byte(arguments))
 	if err != nil {
 		return ""
 	}
@@ -102,7 +101,7 @@ func compile(raw []byte) *toolSchema {
 	if len(raw) == 0 || len(raw) > maxSchema {
 		return &toolSchema{}
 	}
-	doc, err := decode(raw)
+	doc, err := rawjson.Decode(raw)
 	if err != nil {
 		return &toolSchema{}
 	}
@@ -130,14 +129,6 @@ func compile(raw []byte) *toolSchema {
 type noLoader struct{}
 
 func (noLoader) Load(string) (any, error) { return nil, errNotChecked }
-
-func decode(raw []byte) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var v any
-	err := d.Decode(&v)
-	return v, err
-}
 
 // measure counts the values in v and how deep they are nested. ok is false if they
 // are nested too deep or a number is too large.

@@ -147,7 +147,7 @@ func Splice(body []byte, start, end int, parts ...[]byte) []byte {
 // container returns where the parent of the value at a pointer lies, and the
 // pointer's last token.
 func container(body []byte, pointer string) (at Span, last string, err error) {
-	path, err := tokens(pointer)
+	path, err := Tokens(pointer)
 	if err != nil {
 		return Span{}, "", err
 	}

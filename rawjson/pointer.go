@@ -33,7 +33,7 @@ func Value(body []byte, pointer string) (json.RawMessage, error) {
 // valid. The error is ErrNoValue if there is none. Of members with the same name
 // the pointer means the last.
 func Locate(body []byte, pointer string) (Span, error) {
-	path, err := tokens(pointer)
+	path, err := Tokens(pointer)
 	if err != nil {
 		return Span{}, err
 	}
@@ -73,8 +73,8 @@ func Child(body []byte, at Span, token string) (Span, bool) {
 	return found, ok
 }
 
-// tokens splits a JSON pointer.
-func tokens(pointer string) ([]string, error) {
+// Tokens splits a JSON pointer.
+func Tokens(pointer string) ([]string, error) {
 	if pointer == "" {
 		return nil, nil
 	}

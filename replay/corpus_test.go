@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/rawjson"
@@ -111,7 +112,7 @@ func inputOf(e *transcript.Exchange, request []byte) []transcript.Item {
 // the value there are the same.
 func onlyUnder(t *testing.T, name string, before, after []byte, at string) {
 	t.Helper()
-	if differ, ok := transcript.DiffJSON(before, after); !ok || len(differ) != 1 || !strings.HasPrefix(differ[0].At, at+"/") {
+	if differ, ok := analysis.DiffJSON(before, after); !ok || len(differ) != 1 || !strings.HasPrefix(differ[0].At, at+"/") {
 		t.Errorf("%s: edit of %s: differs at %v", name, at, differ)
 	}
 	value, err := rawjson.Value(before, at)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -24,13 +25,13 @@ func Difference(before, after []byte) ([]transcript.Edit, error) {
 	if err != nil {
 		return nil, err
 	}
-	if left, ok := transcript.DiffJSON(made, after); !ok || len(left) > 0 {
+	if left, ok := analysis.DiffJSON(made, after); !ok || len(left) > 0 {
 		return nil, fmt.Errorf("%w: the change at %q cannot be told as an edit (a member that is there twice?)", ErrEdit, firstOf(left))
 	}
 	return d.edits, nil
 }
 
-func firstOf(list []transcript.Difference) string {
+func firstOf(list []analysis.Difference) string {
 	if len(list) == 0 {
 		return ""
 	}
@@ -43,7 +44,7 @@ func same(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true
 	}
-	list, ok := transcript.DiffJSON(a, b)
+	list, ok := analysis.DiffJSON(a, b)
 	return ok && len(list) == 0
 }
 

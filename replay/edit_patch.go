@@ -6,9 +6,9 @@ import (
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 
+	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/rawjson"
-	"github.com/retake-debugger/retake/transcript"
 )
 
 // applyPatch makes the changes of a JSON Patch (RFC 6902). The library reads it; the
@@ -80,7 +80,7 @@ func test(body []byte, path string, value []byte) error {
 	if err != nil {
 		return err
 	}
-	if differ, ok := transcript.DiffJSON(now, value); !ok || len(differ) > 0 {
+	if differ, ok := analysis.DiffJSON(now, value); !ok || len(differ) > 0 {
 		return fmt.Errorf("test %s: another value stands there", path)
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 
-	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/analysis"
 )
 
 // What is spliced says the same as what the library writes anew.
@@ -47,7 +47,7 @@ func FuzzApplyPatch(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if differ, ok := transcript.DiffJSON(want, got); !ok || len(differ) > 0 {
+		if differ, ok := analysis.DiffJSON(want, got); !ok || len(differ) > 0 {
 			t.Errorf("%s by %s: %s, the library says %s", body, patch, got, want)
 		}
 	})

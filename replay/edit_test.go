@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -65,7 +66,7 @@ func TestPrepare_EachEditChangesItsBytesOnly(t *testing.T) {
 			}
 			want := strings.Replace(from.body, c.was, c.now, 1)
 			if c.name == "insert" { // the spacing of its neighbours goes along
-				if differ, ok := transcript.DiffJSON([]byte(from.body), r.Body); !ok || len(differ) != 1 || differ[0].At != c.at {
+				if differ, ok := analysis.DiffJSON([]byte(from.body), r.Body); !ok || len(differ) != 1 || differ[0].At != c.at {
 					t.Errorf("differs at %v:\n%s", differ, r.Body)
 				}
 			} else if string(r.Body) != want {

@@ -14,9 +14,9 @@ import (
 // is not JSON is hashed as it is.
 func HashJSON(raw []byte) string { return hashJSON(raw, rawjson.Form{Name: snake, Omit: meansNothing}) }
 
-// hashOther is HashJSON for an item of an unknown kind: its own id and status,
+// HashOther is HashJSON for an item of an unknown kind: its own id and status,
 // which the provider mints, do not count.
-func hashOther(raw []byte) string { return hashJSON(raw, rawjson.Form{Name: snake, Omit: isMinted}) }
+func HashOther(raw []byte) string { return hashJSON(raw, rawjson.Form{Name: snake, Omit: isMinted}) }
 
 func hashJSON(raw []byte, as rawjson.Form) string {
 	c, err := as.Of(raw)

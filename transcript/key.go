@@ -45,31 +45,31 @@ func KeyOf(it *Item) Key { return keyOf(it, it.CallID) }
 func KeyWithoutID(it *Item) Key { return keyOf(it, "") }
 
 func keyOf(it *Item, callID string) Key {
-	h := keyHash{make([]byte, 0, 128+len(it.Text)+len(it.ArgumentsRaw)+72*len(it.Parts))}
-	h.field(string(it.Kind))
+	h := KeyHash{make([]byte, 0, 128+len(it.Text)+len(it.ArgumentsRaw)+72*len(it.Parts))}
+	h.Field(string(it.Kind))
 	switch {
 	case it.Kind == Other:
-		h.field(hashOther(it.Raw))
+		h.Field(HashOther(it.Raw))
 	case it.Kind == Compaction && it.Text == "":
-		h.field(it.ItemID)
+		h.Field(it.ItemID)
 	default:
 		if it.Kind == MessageItem {
-			h.field(it.Role)
+			h.Field(it.Role)
 		}
-		h.field(keyText(it))
+		h.Field(keyText(it))
 		for _, p := range it.Parts {
-			h.field(p)
+			h.Field(p)
 		}
-		h.field(callID)
+		h.Field(callID)
 		if it.Kind != ToolResult { // some clients add a name to results, most do not
-			h.field(it.Name)
+			h.Field(it.Name)
 		}
-		h.field(canonicalArguments(it))
+		h.Field(CanonicalArguments(it))
 		if it.IsError {
-			h.field("error")
+			h.Field("error")
 		}
 	}
-	sum := sha256.Sum256(h.buf)
+	sum := sha256.Sum256(h.Buf)
 	return Key(sum[:16])
 }
 
@@ -83,15 +83,17 @@ func keyText(it *Item) string {
 	return it.Text
 }
 
-// keyHash collects what a key is the hash of: fields, each after its length.
-type keyHash struct{ buf []byte }
+// KeyHash collects the fields that a key is the hash of, each after its length.
+type KeyHash struct{ Buf []byte }
 
-func (h *keyHash) field(s string) {
-	h.buf = binary.LittleEndian.AppendUint64(h.buf, uint64(len(s)))
-	h.buf = append(h.buf, s...)
+// Field adds a field.
+func (h *KeyHash) Field(s string) {
+	h.Buf = binary.LittleEndian.AppendUint64(h.Buf, uint64(len(s)))
+	h.Buf = append(h.Buf, s...)
 }
 
-func canonicalArguments(it *Item) string {
+// CanonicalArguments returns the arguments of a call in canonical form, "" for other items.
+func CanonicalArguments(it *Item) string {
 	if it.Kind != ToolCall {
 		return ""
 	}

@@ -28,7 +28,7 @@ func SettingsOf(input []Item) Settings {
 	for i := range input {
 		switch it := &input[i]; it.Kind {
 		case ToolDefinition:
-			s.Tools += mix(hashText(it.Name))
+			s.Tools += mix(HashText(it.Name))
 		case System:
 			for line := range strings.SplitSeq(it.Text, "\n") {
 				h, ok := normalisedLine(line)
@@ -129,7 +129,8 @@ func volatileWord(w string) bool {
 	return false
 }
 
-func hashText(s string) uint64 {
+// HashText returns a hash of a text, the same in every process.
+func HashText(s string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(s))
 	return h.Sum64()

@@ -5,13 +5,14 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 )
 
 // An act is a transcript.Act with where it is from.
 type act struct {
-	transcript.Act
+	analysis.Act
 	ref   string           // of the step or exchange
 	agent *Agent           // nil of a lone exchange
 	step  *Step            // nil of a lone exchange
@@ -125,7 +126,7 @@ func (a *acting) line(agent *Agent, steps []*Step, depth int) error {
 		pairs := a.pairs[s.step.Exchange]
 		for k := range len(s.brought) + len(s.answered) {
 			it := &items[n]
-			one := act{Act: transcript.Act{Item: it, Depth: depth}, ref: s.step.Ref, agent: agent, step: s.step, sent: k < len(s.brought), said: k >= len(s.brought), at: it.At, from: s.step.Exchange}
+			one := act{Act: analysis.Act{Item: it, Depth: depth}, ref: s.step.Ref, agent: agent, step: s.step, sent: k < len(s.brought), said: k >= len(s.brought), at: it.At, from: s.step.Exchange}
 			m, matched := matches[n]
 			n++
 			if it.Kind == transcript.ToolDefinition || matched && it.Kind == transcript.ToolResult && m.State == transcript.Paired {
@@ -349,8 +350,8 @@ func (a *acting) fresh(first *transcript.Exchange, items []transcript.Item) (fun
 		return nil, err
 	}
 	is := map[int]bool{}
-	for _, p := range transcript.Compare(before, items) {
-		if p.Item >= 0 && p.Origin != transcript.Kept {
+	for _, p := range analysis.Compare(before, items) {
+		if p.Item >= 0 && p.Origin != analysis.Kept {
 			is[p.Item] = true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/pricing"
@@ -271,7 +272,7 @@ func (c *CacheBreak) differing(was, now *transcript.Item) {
 	if now.Kind == transcript.ToolCall {
 		x, y = argumentsOf(was), argumentsOf(now)
 	}
-	list, ok := transcript.DiffJSON(x, y)
+	list, ok := analysis.DiffJSON(x, y)
 	if !ok || len(list) == 0 {
 		c.Was, c.Now = string(x), string(y)
 		return

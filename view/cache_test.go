@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/store"
@@ -208,7 +209,7 @@ func TestComparison_TellsWhereEachLeftTheFirst(t *testing.T) {
 		t.Error("a run leaves its own path")
 	}
 	l := c.Runs[2].LeftAt
-	if l == nil || l.FirstStep != "r1.1" || l.Step != "r2.1" || l.Fate != transcript.Changed || l.Was == l.Now || !strings.HasPrefix(l.Now, `read {"`) || !strings.Contains(l.Now, "permission denied") {
+	if l == nil || l.FirstStep != "r1.1" || l.Step != "r2.1" || l.Fate != analysis.Changed || l.Was == l.Now || !strings.HasPrefix(l.Now, `read {"`) || !strings.Contains(l.Now, "permission denied") {
 		t.Errorf("left at %+v, want the changed result of the first step", l)
 	}
 	if n := c.Runs[2].CallsByTool["read"]; n != 2 || c.Runs[2].Answer != "Only a is there." {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -165,7 +166,7 @@ func transcriptActs(t *Transcript, reasoning bool) []act {
 		if entry.Item.Kind == transcript.Reasoning && !reasoning {
 			continue
 		}
-		acts = appendAct(acts, act{Act: transcript.Act{Item: &entry.Item, Result: entry.Result}, ref: entry.Source, from: entry.Place.Exchange, at: entry.Item.At, said: entry.Output,
+		acts = appendAct(acts, act{Act: analysis.Act{Item: &entry.Item, Result: entry.Result}, ref: entry.Source, from: entry.Place.Exchange, at: entry.Item.At, said: entry.Output,
 			sent: !entry.Output && (entry.Pair == nil || entry.Pair.Call == nil || entry.Pair.Call.Body == "request"), pair: entry.Pair})
 	}
 	return acts

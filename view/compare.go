@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -26,12 +27,12 @@ type Compared struct {
 
 // Leaving tells where a run left the path of another.
 type Leaving struct {
-	FirstStep string          `json:"first_step"` // of the first run, "" behind its end
-	Step      string          `json:"step"`
-	Fate      transcript.Fate `json:"fate"`
-	Was       string          `json:"was"`
-	Now       string          `json:"now"`
-	SameActs  int             `json:"same_acts"` // altogether, not only before
+	FirstStep string        `json:"first_step"` // of the first run, "" behind its end
+	Step      string        `json:"step"`
+	Fate      analysis.Fate `json:"fate"`
+	Was       string        `json:"was"`
+	Now       string        `json:"now"`
+	SameActs  int           `json:"same_acts"` // altogether, not only before
 }
 
 // NewComparison compares runs, steps or exchanges with the first of them.

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/transcript"
@@ -20,18 +21,18 @@ import (
 // their histories, or one of each. Acts are aligned by what is said and done, not
 // by position.
 type Diff struct {
-	A, B       Side                    `json:"-"`
-	Sides      [2]*Side                `json:"sides"`
-	Same       int                     `json:"same"`
-	Changed    int                     `json:"changed"`
-	Added      int                     `json:"added"`
-	Removed    int                     `json:"removed"`
-	Before     int                     `json:"before,omitempty"` // of a take: what both begin with and have alike, not among the acts
-	Divergence *int                    `json:"first_divergence"` // index of the first act that is not the same; nil: there is none
-	Acts       []DiffAct               `json:"acts"`
-	Tools      []ToolDiff              `json:"tools"`      // that differ; of the first steps
-	Parameters []transcript.Difference `json:"parameters"` // of the first steps
-	Ignored    []Ignored               `json:"ignored"`    // what differs and is not counted
+	A, B       Side                  `json:"-"`
+	Sides      [2]*Side              `json:"sides"`
+	Same       int                   `json:"same"`
+	Changed    int                   `json:"changed"`
+	Added      int                   `json:"added"`
+	Removed    int                   `json:"removed"`
+	Before     int                   `json:"before,omitempty"` // of a take: what both begin with and have alike, not among the acts
+	Divergence *int                  `json:"first_divergence"` // index of the first act that is not the same; nil: there is none
+	Acts       []DiffAct             `json:"acts"`
+	Tools      []ToolDiff            `json:"tools"`      // that differ; of the first steps
+	Parameters []analysis.Difference `json:"parameters"` // of the first steps
+	Ignored    []Ignored             `json:"ignored"`    // what differs and is not counted
 }
 
 // Side is one of the two conversations.
@@ -56,16 +57,16 @@ type Side struct {
 
 // DiffAct is one line of a diff.
 type DiffAct struct {
-	Fate      transcript.Fate         `json:"fate"`
-	Moved     bool                    `json:"moved,omitempty"` // it is elsewhere on the other side
-	Kind      transcript.Kind         `json:"kind"`
-	Role      string                  `json:"role"`
-	Name      string                  `json:"name"`
-	A         *ActRef                 `json:"a"`                   // nil of what was added
-	B         *ActRef                 `json:"b"`                   // nil of what was removed
-	Text      []transcript.Span       `json:"text,omitempty"`      // of a text that changed
-	Arguments []transcript.Difference `json:"arguments,omitempty"` // that changed
-	Result    *ResultDiff             `json:"result,omitempty"`
+	Fate      analysis.Fate         `json:"fate"`
+	Moved     bool                  `json:"moved,omitempty"` // it is elsewhere on the other side
+	Kind      transcript.Kind       `json:"kind"`
+	Role      string                `json:"role"`
+	Name      string                `json:"name"`
+	A         *ActRef               `json:"a"`                   // nil of what was added
+	B         *ActRef               `json:"b"`                   // nil of what was removed
+	Text      []analysis.Span       `json:"text,omitempty"`      // of a text that changed
+	Arguments []analysis.Difference `json:"arguments,omitempty"` // that changed
+	Result    *ResultDiff           `json:"result,omitempty"`
 }
 
 // ActRef is one side of a line: where it is, and of what is not the same what it
@@ -82,20 +83,20 @@ type ActRef struct {
 
 // ResultDiff tells how two results of the same call differ.
 type ResultDiff struct {
-	WasMissing bool                    `json:"was_missing,omitempty"`
-	NowMissing bool                    `json:"now_missing,omitempty"`
-	WasError   bool                    `json:"was_error"`
-	NowError   bool                    `json:"now_error"`
-	Text       []transcript.Span       `json:"text,omitempty"`
-	Values     []transcript.Difference `json:"values,omitempty"` // where both are JSON
+	WasMissing bool                  `json:"was_missing,omitempty"`
+	NowMissing bool                  `json:"now_missing,omitempty"`
+	WasError   bool                  `json:"was_error"`
+	NowError   bool                  `json:"now_error"`
+	Text       []analysis.Span       `json:"text,omitempty"`
+	Values     []analysis.Difference `json:"values,omitempty"` // where both are JSON
 }
 
 // ToolDiff is a tool that one side offers and the other does not, or offers
 // otherwise.
 type ToolDiff struct {
-	Name   string                  `json:"name"`
-	Fate   transcript.Fate         `json:"fate"`
-	Values []transcript.Difference `json:"values,omitempty"`
+	Name   string                `json:"name"`
+	Fate   analysis.Fate         `json:"fate"`
+	Values []analysis.Difference `json:"values,omitempty"`
 }
 
 // Ignored is a kind of difference that means nothing.
@@ -254,20 +255,20 @@ func (s *Side) readExchange(ctx context.Context, r transcript.Reader, e *transcr
 // compare fills the diff from its sides.
 func (d *Diff) compare(o DiffOptions) {
 	oneAPI := slices.Equal(d.A.Dialects, d.B.Dialects)
-	count := transcript.Sameness{Exact: o.Exact, Errors: oneAPI, Parts: oneAPI}
-	d.Acts, d.Tools, d.Parameters, d.Ignored = []DiffAct{}, []ToolDiff{}, []transcript.Difference{}, []Ignored{}
+	count := analysis.Sameness{Exact: o.Exact, Errors: oneAPI, Parts: oneAPI}
+	d.Acts, d.Tools, d.Parameters, d.Ignored = []DiffAct{}, []ToolDiff{}, []analysis.Difference{}, []Ignored{}
 	noise := noises{}
-	for i, l := range transcript.AlignActs(plainActs(d.A.acts), plainActs(d.B.acts), count) {
+	for i, l := range analysis.AlignActs(plainActs(d.A.acts), plainActs(d.B.acts), count) {
 		d.Acts = append(d.Acts, d.act(l, o.Exact, noise))
 		switch l.Fate {
-		case transcript.Same:
+		case analysis.Same:
 			d.Same++
 			continue
-		case transcript.Changed:
+		case analysis.Changed:
 			d.Changed++
-		case transcript.Added:
+		case analysis.Added:
 			d.Added++
-		case transcript.Removed:
+		case analysis.Removed:
 			d.Removed++
 		}
 		if d.Divergence == nil {
@@ -285,8 +286,8 @@ func (d *Diff) compare(o DiffOptions) {
 	d.Ignored = noise.list()
 }
 
-func plainActs(list []act) []transcript.Act {
-	out := make([]transcript.Act, len(list))
+func plainActs(list []act) []analysis.Act {
+	out := make([]analysis.Act, len(list))
 	for i := range list {
 		out[i] = list[i].Act
 	}
@@ -294,7 +295,7 @@ func plainActs(list []act) []transcript.Act {
 }
 
 // act tells of one line what differs.
-func (d *Diff) act(l transcript.Aligned, exact bool, noise noises) DiffAct {
+func (d *Diff) act(l analysis.Aligned, exact bool, noise noises) DiffAct {
 	v := DiffAct{Fate: l.Fate, Moved: l.Moved}
 	var a, b *act
 	if l.A >= 0 {
@@ -312,11 +313,11 @@ func (d *Diff) act(l transcript.Aligned, exact bool, noise noises) DiffAct {
 	if a.Result != nil && b.Result != nil {
 		noise.between(a.Result, b.Result)
 	}
-	if l.Fate != transcript.Changed {
+	if l.Fate != analysis.Changed {
 		return v
 	}
 	if !alikeTexts(a.Item, b.Item, exact) {
-		v.Text = transcript.DiffWords(a.Item.Text, b.Item.Text)
+		v.Text = analysis.DiffWords(a.Item.Text, b.Item.Text)
 	}
 	if a.Item.Kind == transcript.ToolCall {
 		v.Arguments = diffArguments(a.Item, b.Item)
@@ -325,9 +326,9 @@ func (d *Diff) act(l transcript.Aligned, exact bool, noise noises) DiffAct {
 	return v
 }
 
-func (a *act) sideOf(f transcript.Fate) *ActRef {
+func (a *act) sideOf(f analysis.Fate) *ActRef {
 	r := &ActRef{Step: a.ref, Exchange: a.from, At: a.at, CallID: a.Item.CallID, Depth: a.Depth}
-	if f != transcript.Same {
+	if f != analysis.Same {
 		r.Item, r.Result = a.Item, a.Result
 	}
 	return r

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/store"
 	"github.com/retake-debugger/retake/transcript"
@@ -76,7 +77,7 @@ func diffOf(t *testing.T, db *store.DB, a, b string, o view.DiffOptions) *view.D
 func differences(d *view.Diff) []string {
 	var list []string
 	for _, a := range d.Acts {
-		if a.Fate == transcript.Same {
+		if a.Fate == analysis.Same {
 			continue
 		}
 		line := fmt.Sprintf("%s %s%s", a.Fate, a.Kind, a.Name)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -36,7 +37,7 @@ func (n noises) between(a, b *transcript.Item) {
 	switch x, y := strings.Fields(a.Text), strings.Fields(b.Text); {
 	case slices.Equal(x, y):
 		n["white space around texts and in system prompts"]++
-	case transcript.Normalise(a.Text) != a.Text && transcript.Normalise(strings.Join(x, " ")) == transcript.Normalise(strings.Join(y, " ")):
+	case analysis.Normalise(a.Text) != a.Text && analysis.Normalise(strings.Join(x, " ")) == analysis.Normalise(strings.Join(y, " ")):
 		n["timestamps and minted ids in results and system prompts (--exact compares them)"]++
 	}
 }
@@ -58,12 +59,12 @@ func diffTools(a, b []transcript.Item, oneAPI bool, noise noises) []ToolDiff {
 		}
 		seen[was.Name] = true
 		if now == nil {
-			list = append(list, ToolDiff{Name: was.Name, Fate: transcript.Removed})
+			list = append(list, ToolDiff{Name: was.Name, Fate: analysis.Removed})
 			continue
 		}
-		values, ok := transcript.DiffJSON(toolOf(was), toolOf(now))
+		values, ok := analysis.DiffJSON(toolOf(was), toolOf(now))
 		if ok && len(values) > 0 {
-			list = append(list, ToolDiff{was.Name, transcript.Changed, values})
+			list = append(list, ToolDiff{was.Name, analysis.Changed, values})
 		}
 		if ok && len(values) == 0 && oneAPI && !bytes.Equal(was.Raw, now.Raw) {
 			noise["how tools are written: white space, order, cache marks"]++
@@ -72,7 +73,7 @@ func diffTools(a, b []transcript.Item, oneAPI bool, noise noises) []ToolDiff {
 	for i := range b {
 		if !seen[b[i].Name] {
 			seen[b[i].Name] = true
-			list = append(list, ToolDiff{Name: b[i].Name, Fate: transcript.Added})
+			list = append(list, ToolDiff{Name: b[i].Name, Fate: analysis.Added})
 		}
 	}
 	return list
@@ -116,8 +117,8 @@ var minted = []string{"metadata", "client_metadata", "user", "safety_identifier"
 var alsoCalled = map[string]string{"max_completion_tokens": "max_tokens", "max_output_tokens": "max_tokens", "stop_sequences": "stop"}
 
 // diffParameters compares what requests say beside history and tools.
-func diffParameters(a, b map[string]json.RawMessage, oneAPI bool, noise noises) []transcript.Difference {
-	list := []transcript.Difference{}
+func diffParameters(a, b map[string]json.RawMessage, oneAPI bool, noise noises) []analysis.Difference {
+	list := []analysis.Difference{}
 	x, y := parametersOf(a, oneAPI), parametersOf(b, oneAPI)
 	names := slices.Collect(maps.Keys(x))
 	for name := range y {
@@ -129,7 +130,7 @@ func diffParameters(a, b map[string]json.RawMessage, oneAPI bool, noise noises) 
 	for _, name := range names {
 		was, now := x[name], y[name]
 		if was != nil && now != nil {
-			if values, ok := transcript.DiffJSON(was, now); ok && len(values) == 0 {
+			if values, ok := analysis.DiffJSON(was, now); ok && len(values) == 0 {
 				continue
 			}
 		}
@@ -137,7 +138,7 @@ func diffParameters(a, b map[string]json.RawMessage, oneAPI bool, noise noises) 
 			noise["parameters that clients write anew: "+name]++
 			continue
 		}
-		list = append(list, transcript.Difference{At: "/" + name, Was: was, Now: now})
+		list = append(list, analysis.Difference{At: "/" + name, Was: was, Now: now})
 	}
 	return list
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 
+	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -15,11 +16,11 @@ func argumentsOf(it *transcript.Item) []byte {
 }
 
 // diffArguments compares arguments; of those that are not JSON the texts.
-func diffArguments(a, b *transcript.Item) []transcript.Difference {
+func diffArguments(a, b *transcript.Item) []analysis.Difference {
 	x, y := argumentsOf(a), argumentsOf(b)
-	list, ok := transcript.DiffJSON(x, y)
+	list, ok := analysis.DiffJSON(x, y)
 	if !ok && string(x) != string(y) {
-		return []transcript.Difference{{At: "", Was: quoted(x), Now: quoted(y)}}
+		return []analysis.Difference{{At: "", Was: quoted(x), Now: quoted(y)}}
 	}
 	return list
 }
@@ -48,12 +49,12 @@ func diffResults(a, b *transcript.Item, exact bool) *ResultDiff {
 		return r.unlessEqual()
 	}
 	if isContainer(a.Text) && isContainer(b.Text) {
-		if values, ok := transcript.DiffJSON([]byte(a.Text), []byte(b.Text)); ok {
+		if values, ok := analysis.DiffJSON([]byte(a.Text), []byte(b.Text)); ok {
 			r.Values = values
 			return r.unlessEqual()
 		}
 	}
-	r.Text = transcript.DiffWords(a.Text, b.Text)
+	r.Text = analysis.DiffWords(a.Text, b.Text)
 	return r.unlessEqual()
 }
 
@@ -63,7 +64,7 @@ func alikeTexts(a, b *transcript.Item, exact bool) bool {
 		return true
 	}
 	steady := a.Kind == transcript.System || a.Kind == transcript.ToolResult
-	return !exact && steady && transcript.Normalise(a.Text) == transcript.Normalise(b.Text)
+	return !exact && steady && analysis.Normalise(a.Text) == analysis.Normalise(b.Text)
 }
 
 func (r *ResultDiff) unlessEqual() *ResultDiff {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -45,7 +46,7 @@ func (d *Diff) leaveOutBefore(first *transcript.Exchange) {
 		}
 	}
 	d.Acts = slices.DeleteFunc(d.Acts, func(a DiffAct) bool {
-		if a.Fate != transcript.Same || a.A.Exchange != first.ID || !before[a.A.At] {
+		if a.Fate != analysis.Same || a.A.Exchange != first.ID || !before[a.A.At] {
 			return false
 		}
 		d.Before++
@@ -53,7 +54,7 @@ func (d *Diff) leaveOutBefore(first *transcript.Exchange) {
 		return true
 	})
 	d.Divergence = nil
-	if i := slices.IndexFunc(d.Acts, func(a DiffAct) bool { return a.Fate != transcript.Same }); i >= 0 {
+	if i := slices.IndexFunc(d.Acts, func(a DiffAct) bool { return a.Fate != analysis.Same }); i >= 0 {
 		d.Divergence = &i
 	}
 }

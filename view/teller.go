@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
@@ -48,9 +49,9 @@ type Context struct {
 
 // Change is an item that a step rewrote or dropped.
 type Change struct {
-	Origin transcript.Origin `json:"origin"`
-	Was    transcript.Item   `json:"was"`
-	Now    *transcript.Item  `json:"now"` // nil of one that was dropped
+	Origin analysis.Origin  `json:"origin"`
+	Was    transcript.Item  `json:"was"`
+	Now    *transcript.Item `json:"now"` // nil of one that was dropped
 }
 
 // Teller tells the steps of a run. Steps that follow each other are told at the
@@ -281,17 +282,17 @@ func (t *Teller) provenance(c *Context, now *history.Request, before *past) []tr
 	was := inChain(append(t.Items(before.request), before.output...))
 	is := inChain(t.Items(now))
 	var fresh []transcript.Item
-	for _, p := range transcript.Compare(was, is) {
+	for _, p := range analysis.Compare(was, is) {
 		switch p.Origin {
-		case transcript.Kept:
+		case analysis.Kept:
 			c.Kept++
-		case transcript.New:
+		case analysis.New:
 			c.New++
 			fresh = append(fresh, is[p.Item])
-		case transcript.Rewritten:
+		case analysis.Rewritten:
 			c.Rewritten++
 			c.Changes = append(c.Changes, Change{p.Origin, was[p.Was], &is[p.Item]})
-		case transcript.Dropped:
+		case analysis.Dropped:
 			c.Dropped++
 			c.Changes = append(c.Changes, Change{Origin: p.Origin, Was: was[p.Was]})
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -58,13 +59,13 @@ type diffPart struct {
 
 // actView is an act that differs: what either side did.
 type actView struct {
-	Fate   transcript.Fate
+	Fate   analysis.Fate
 	Moved  bool
 	Label  string
 	A, B   *actSide
-	Spans  []transcript.Span // of a text that changed
+	Spans  []analysis.Span // of a text that changed
 	Values []valueDiff
-	Result []transcript.Span // of a result that changed
+	Result []analysis.Span // of a result that changed
 	Notes  []string
 }
 
@@ -77,7 +78,7 @@ type actSide struct {
 
 type valueDiff struct {
 	At    string
-	Spans []transcript.Span
+	Spans []analysis.Span
 }
 
 func (s *server) compare(c *gin.Context) {

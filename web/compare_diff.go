@@ -3,6 +3,7 @@ package web
 import (
 	"strings"
 
+	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -13,9 +14,9 @@ func newDiffView(d *view.Diff, from int) *diffView {
 	b := newBudget()
 	differing := 0
 	for i := 0; i < len(d.Acts); {
-		if d.Acts[i].Fate == transcript.Same {
+		if d.Acts[i].Fate == analysis.Same {
 			end := i
-			for end < len(d.Acts) && d.Acts[end].Fate == transcript.Same {
+			for end < len(d.Acts) && d.Acts[end].Fate == analysis.Same {
 				end++
 			}
 			if differing >= from && differing < from+actsShown {
@@ -51,7 +52,7 @@ func stepRef(r *view.ActRef) string {
 func newActView(b *budget, a *view.DiffAct) *actView {
 	v := &actView{Fate: a.Fate, Moved: a.Moved, Label: actLabel(a)}
 	v.A, v.B = sideOf(b, a.A), sideOf(b, a.B)
-	if a.Fate != transcript.Changed {
+	if a.Fate != analysis.Changed {
 		return v
 	}
 	v.Spans = clip(b, a.Text)
@@ -86,32 +87,32 @@ func (v *actView) result(b *budget, r *view.ResultDiff) {
 const wordsFrom = 60
 
 // between returns how one JSON value became another.
-func between(d transcript.Difference) []transcript.Span {
+func between(d analysis.Difference) []analysis.Span {
 	was, now := string(d.Was), string(d.Now)
 	if len(was) >= wordsFrom && len(now) >= wordsFrom && was[0] == now[0] && len(was)+len(now) <= 2*maxValue {
-		return transcript.DiffWords(was, now)
+		return analysis.DiffWords(was, now)
 	}
-	var spans []transcript.Span
+	var spans []analysis.Span
 	if was != "" {
-		spans = append(spans, transcript.Span{Fate: transcript.Removed, Text: transcript.Head(was, maxValue)})
+		spans = append(spans, analysis.Span{Fate: analysis.Removed, Text: transcript.Head(was, maxValue)})
 	}
 	if was != "" && now != "" {
-		spans = append(spans, transcript.Span{Fate: transcript.Same, Text: " "})
+		spans = append(spans, analysis.Span{Fate: analysis.Same, Text: " "})
 	}
 	if now != "" {
-		spans = append(spans, transcript.Span{Fate: transcript.Added, Text: transcript.Head(now, maxValue)})
+		spans = append(spans, analysis.Span{Fate: analysis.Added, Text: transcript.Head(now, maxValue)})
 	}
 	return spans
 }
 
 // clip keeps as much of a text diff as the page has room for. Long stretches
 // that are the same keep only their ends.
-func clip(b *budget, spans []transcript.Span) []transcript.Span {
+func clip(b *budget, spans []analysis.Span) []analysis.Span {
 	const around = 300
-	var out []transcript.Span
+	var out []analysis.Span
 	for i, s := range spans {
 		text := s.Text
-		if s.Fate == transcript.Same && len(text) > 3*around {
+		if s.Fate == analysis.Same && len(text) > 3*around {
 			before, after := transcript.Head(text, around), tail(text, around)
 			if i == 0 {
 				before = ""
@@ -123,7 +124,7 @@ func clip(b *budget, spans []transcript.Span) []transcript.Span {
 		}
 		text = transcript.Head(text, max(min(maxValue, b.left), leastShown))
 		b.left -= cost(text)
-		out = append(out, transcript.Span{Fate: s.Fate, Text: text})
+		out = append(out, analysis.Span{Fate: s.Fate, Text: text})
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/replay"
@@ -35,7 +36,7 @@ type replayPlan struct {
 // plannedEdit is one change, as it would be sent.
 type plannedEdit struct {
 	Op, CallID, At string
-	Spans          []transcript.Span
+	Spans          []analysis.Span
 	Mark           string // that a tool failed, or did not after all
 	Later          string // what brought the recorded result that it stands in for, "" for what is in the request
 	Undo           string // what takes it back, "" if it was sent
@@ -56,7 +57,7 @@ func plannedEdits(b *budget, edits []transcript.Edit) []plannedEdit {
 		if e.Op != transcript.SetResult { // of a result that comes later no place is known
 			at = cmp.Or(at, e.Text)
 		}
-		v := plannedEdit{Op: strings.ReplaceAll(e.Op, "_", " "), CallID: e.CallID, At: at, Spans: clip(b, transcript.DiffWords(e.Was, now))}
+		v := plannedEdit{Op: strings.ReplaceAll(e.Op, "_", " "), CallID: e.CallID, At: at, Spans: clip(b, analysis.DiffWords(e.Was, now))}
 		if e.IsError != nil {
 			if v.Mark = "it did not fail"; *e.IsError {
 				v.Mark = "it failed"
@@ -131,7 +132,7 @@ const mostBesides = 40
 
 // besides lists where the body differs from the recorded one and no edit says so.
 func besides(b *budget, req *replay.Request) []valueDiff {
-	diff, ok := transcript.DiffJSON(req.Recorded, req.Body)
+	diff, ok := analysis.DiffJSON(req.Recorded, req.Body)
 	if !ok {
 		return nil
 	}

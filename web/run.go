@@ -9,6 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
@@ -90,7 +91,7 @@ type note struct {
 
 // changeLine is an item of the history that a step rewrote or dropped.
 type changeLine struct {
-	Origin         transcript.Origin
+	Origin         analysis.Origin
 	Kind, Was, Now string
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/web/safehtml"
 )
@@ -74,7 +75,7 @@ func (b *budget) edit(was, now argument, whole string) (field, bool) {
 		a == "" || z == "" || len(a)+len(z) > longestDifference {
 		return field{}, false
 	}
-	v := value{Size: int64(len(a) + len(z)), Whole: whole, Code: true, Spans: transcript.DiffWords(a, z)}
+	v := value{Size: int64(len(a) + len(z)), Whole: whole, Code: true, Spans: analysis.DiffWords(a, z)}
 	b.left -= len(v.Shown())
 	_, lines, _, _ := moderate.limits()
 	if strings.Count(a, "\n")+strings.Count(z, "\n") >= 2*lines {
@@ -98,14 +99,14 @@ func (b *budget) field(name string, raw json.RawMessage, beside told, whole stri
 }
 
 // startOf returns the beginning of a difference.
-func startOf(list []transcript.Span, bytes, lines int) []transcript.Span {
-	var out []transcript.Span
+func startOf(list []analysis.Span, bytes, lines int) []analysis.Span {
+	var out []analysis.Span
 	for _, s := range list {
 		text := preview(s.Text, bytes, lines)
-		out = append(out, transcript.Span{Fate: s.Fate, Text: text})
+		out = append(out, analysis.Span{Fate: s.Fate, Text: text})
 		bytes, lines = bytes-len(s.Text), lines-strings.Count(s.Text, "\n")
 		if len(text) < len(s.Text) && (bytes <= 0 || lines <= 0) || lines <= 0 {
-			return append(out, transcript.Span{Fate: transcript.Same, Text: "…"})
+			return append(out, analysis.Span{Fate: analysis.Same, Text: "…"})
 		}
 	}
 	return out

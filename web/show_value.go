@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/web/safehtml"
 )
@@ -50,10 +51,10 @@ type value struct {
 	Note    string // what is wrong with it
 	Scrolls bool   // it stands in a box of its own, which the keyboard has to reach
 	Form    safehtml.Form
-	Spans   []transcript.Span // of a text that takes the place of another one
+	Spans   []analysis.Span // of a text that takes the place of another one
 
 	shown safehtml.Shown
-	start []transcript.Span // of Spans, outside the fold
+	start []analysis.Span // of Spans, outside the fold
 }
 
 // Shown is the text as HTML, as its form says.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -189,7 +190,7 @@ func (a *app) dollars(usd *string, lowerBound bool) string {
 // each act that is the same.
 func (a *app) printDiff(d *view.Diff) error {
 	w := bufio.NewWriterSize(a.out, 32<<10)
-	row := func(fate transcript.Fate, x, y, kind, name, at, was, now string) {
+	row := func(fate analysis.Fate, x, y, kind, name, at, was, now string) {
 		fmt.Fprintln(w, strings.Join([]string{string(fate), x, y, kind, word(name), word(at), word(was), word(now)}, "\t"))
 	}
 	row("fate", "a", "b", "kind", "name", "at", "was", "now")
@@ -197,7 +198,7 @@ func (a *app) printDiff(d *view.Diff) error {
 		row(sameOr(f.was == f.now), d.A.Ref, d.B.Ref, "total", f.name+f.unit, "", f.was, f.now)
 	}
 	for _, p := range d.Parameters {
-		row(transcript.Changed, d.A.Ref, d.B.Ref, "parameter", "", p.At, string(p.Was), string(p.Now))
+		row(analysis.Changed, d.A.Ref, d.B.Ref, "parameter", "", p.At, string(p.Was), string(p.Now))
 	}
 	for _, t := range d.Tools {
 		if len(t.Values) == 0 {
@@ -219,11 +220,11 @@ func (a *app) printDiff(d *view.Diff) error {
 	return w.Flush()
 }
 
-func sameOr(same bool) transcript.Fate {
+func sameOr(same bool) analysis.Fate {
 	if same {
-		return transcript.Same
+		return analysis.Same
 	}
-	return transcript.Changed
+	return analysis.Changed
 }
 
 func stepOf(r *view.ActRef) string {
@@ -245,11 +246,11 @@ type actLine struct{ at, was, now string }
 // actLines returns the differences of an act, at least one line.
 func actLines(act *view.DiffAct) []actLine {
 	switch act.Fate {
-	case transcript.Added:
+	case analysis.Added:
 		return []actLine{{moved(act), "", whole(act.B)}}
-	case transcript.Removed:
+	case analysis.Removed:
 		return []actLine{{moved(act), whole(act.A), ""}}
-	case transcript.Same:
+	case analysis.Same:
 		return []actLine{{}}
 	}
 	var list []actLine

@@ -9,6 +9,7 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
+	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/pricing"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
@@ -41,7 +42,7 @@ func (a *app) showDiff(d *view.Diff, o *diffOptions) error {
 	for i := range d.Acts {
 		act := &d.Acts[i]
 		p.refA, p.refB = max(p.refA, len(stepOf(act.A))), max(p.refB, len(stepOf(act.B)))
-		if act.Fate != transcript.Same || o.full {
+		if act.Fate != analysis.Same || o.full {
 			p.name = min(24, max(p.name, displaywidth.String(p.nameOf(act))))
 		}
 	}
@@ -82,11 +83,11 @@ func (p *diffPrinter) settings() {
 	for _, v := range p.d.Parameters {
 		p.line("%s%s", p.style(fmt.Sprintf("%-11s", "parameter"), dim), p.change(strings.TrimPrefix(v.At, "/"), v, 11))
 	}
-	names := map[transcript.Fate][]string{}
+	names := map[analysis.Fate][]string{}
 	for _, t := range p.d.Tools {
 		names[t.Fate] = append(names[t.Fate], word(t.Name))
 	}
-	for _, f := range []transcript.Fate{transcript.Removed, transcript.Added} {
+	for _, f := range []analysis.Fate{analysis.Removed, analysis.Added} {
 		if len(names[f]) > 0 {
 			for i, line := range wrap(strings.Join(names[f], ", "), p.room(21)) {
 				label := [2]string{"tools", string(f)}
@@ -98,7 +99,7 @@ func (p *diffPrinter) settings() {
 		}
 	}
 	for _, t := range p.d.Tools {
-		if t.Fate != transcript.Changed {
+		if t.Fate != analysis.Changed {
 			continue
 		}
 		p.line("%s%s", p.style(fmt.Sprintf("%-11s", "tool"), dim), p.style(word(t.Name), cyan))
@@ -115,7 +116,7 @@ func (p *diffPrinter) settings() {
 const shortList = 4
 
 // change writes a value that differs.
-func (p *diffPrinter) change(at string, v transcript.Difference, indent int) string {
+func (p *diffPrinter) change(at string, v analysis.Difference, indent int) string {
 	room := p.room(indent + displaywidth.String(word(at)) + 6)
 	was, now := word(string(v.Was)), word(string(v.Now))
 	half := room / 2
@@ -132,8 +133,8 @@ func (p *diffPrinter) change(at string, v transcript.Difference, indent int) str
 	return fmt.Sprintf("%s: %s → %s", word(at), p.style(was, red), p.style(now, green))
 }
 
-func fateStyle(f transcript.Fate) string {
-	return map[transcript.Fate]string{transcript.Added: green, transcript.Removed: red, transcript.Changed: yellow}[f]
+func fateStyle(f analysis.Fate) string {
+	return map[analysis.Fate]string{analysis.Added: green, analysis.Removed: red, analysis.Changed: yellow}[f]
 }
 
 func (p *diffPrinter) divergence() {
@@ -162,13 +163,13 @@ func (p *diffPrinter) acts() {
 	p.line("")
 	acts := p.d.Acts
 	for i := 0; i < len(acts); {
-		if acts[i].Fate != transcript.Same || p.full {
+		if acts[i].Fate != analysis.Same || p.full {
 			p.act(&acts[i])
 			i++
 			continue
 		}
 		end := i
-		for end < len(acts) && acts[end].Fate == transcript.Same {
+		for end < len(acts) && acts[end].Fate == analysis.Same {
 			end++
 		}
 		from, to := i+around, end-around
@@ -209,10 +210,10 @@ func (p *diffPrinter) nameOf(act *view.DiffAct) string {
 
 // act prints a line of the diff, and below it what differs.
 func (p *diffPrinter) act(act *view.DiffAct) {
-	sign, style := map[transcript.Fate]string{transcript.Same: " ", transcript.Changed: "~", transcript.Added: "+", transcript.Removed: "−"}[act.Fate], fateStyle(act.Fate)
+	sign, style := map[analysis.Fate]string{analysis.Same: " ", analysis.Changed: "~", analysis.Added: "+", analysis.Removed: "−"}[act.Fate], fateStyle(act.Fate)
 	margin := fmt.Sprintf("%s %s  %s  ", sign, pad(stepOf(act.A), p.refA), pad(stepOf(act.B), p.refB))
 	indent := 2 + p.refA + 2 + p.refB + 2
-	if act.Fate == transcript.Same && !act.Moved { // the name is all that is told
+	if act.Fate == analysis.Same && !act.Moved { // the name is all that is told
 		p.line("%s%s", p.style(margin, style), p.style(cut(p.nameOf(act), p.room(indent)), cyan))
 		return
 	}
@@ -220,11 +221,11 @@ func (p *diffPrinter) act(act *view.DiffAct) {
 	room := p.room(indent + p.name + 2)
 	text := ""
 	switch act.Fate {
-	case transcript.Added:
+	case analysis.Added:
 		text = p.sideText(act.B, room)
-	case transcript.Removed:
+	case analysis.Removed:
 		text = p.sideText(act.A, room)
-	case transcript.Changed:
+	case analysis.Changed:
 		if len(act.Text) == 0 {
 			text = cut(word(transcript.Head(gistOf(act.B.Item), 600)), room)
 		}
@@ -233,14 +234,14 @@ func (p *diffPrinter) act(act *view.DiffAct) {
 		text = "(moved) " + cut(text, room-8)
 	}
 	p.line("%s%s  %s", p.style(margin, style), p.style(name, cyan), p.style(text, lineStyle(act)))
-	if act.Fate == transcript.Changed {
+	if act.Fate == analysis.Changed {
 		p.changed(act, indent+2)
 	}
 }
 
 // lineStyle keeps what is added and removed in its colour, and the rest plain.
 func lineStyle(act *view.DiffAct) string {
-	if act.Fate == transcript.Added || act.Fate == transcript.Removed {
+	if act.Fate == analysis.Added || act.Fate == analysis.Removed {
 		return fateStyle(act.Fate)
 	}
 	return dim

@@ -7,7 +7,7 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
-	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/analysis"
 )
 
 // spansShown bounds the lines of a text diff without --full.
@@ -15,13 +15,13 @@ const spansShown = 6
 
 // spans prints a word diff. What is the same is shortened to what stands beside
 // a difference. Without colours the differences are in brackets.
-func (p *diffPrinter) spans(margin, label string, spans []transcript.Span) {
+func (p *diffPrinter) spans(margin, label string, spans []analysis.Span) {
 	const beside = 32
 	var plain []piece
 	plain = append(plain, piece{label, dim})
 	for i, s := range spans {
 		text := word(s.Text)
-		if s.Fate == transcript.Same {
+		if s.Fate == analysis.Same {
 			if !p.full {
 				text = shortened(text, beside, i > 0, i < len(spans)-1)
 			}
@@ -33,7 +33,7 @@ func (p *diffPrinter) spans(margin, label string, spans []transcript.Span) {
 			text = shortened(text, 5*beside, true, true)
 		}
 		if !p.colours {
-			text = map[transcript.Fate]string{transcript.Removed: "[−", transcript.Added: "{+"}[s.Fate] + text + map[transcript.Fate]string{transcript.Removed: "−]", transcript.Added: "+}"}[s.Fate]
+			text = map[analysis.Fate]string{analysis.Removed: "[−", analysis.Added: "{+"}[s.Fate] + text + map[analysis.Fate]string{analysis.Removed: "−]", analysis.Added: "+}"}[s.Fate]
 		}
 		plain = append(plain, piece{text, fateStyle(s.Fate)})
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
@@ -12,9 +13,9 @@ import (
 // dryRun is what replay --dry-run --json prints. Was and Now of Diff are null where
 // that side has no such value.
 type dryRun struct {
-	Request json.RawMessage         `json:"request"`
-	Diff    []transcript.Difference `json:"diff"`
-	Edits   []transcript.Edit       `json:"edits"`
+	Request json.RawMessage       `json:"request"`
+	Diff    []analysis.Difference `json:"diff"`
+	Edits   []transcript.Edit     `json:"edits"`
 }
 
 // printDryRun prints the body that would be sent, byte for byte and nothing else, so
@@ -28,7 +29,7 @@ func (a *app) printDryRun(req *replay.Request) error {
 		}
 		body = plain
 	}
-	diff, ok := transcript.DiffJSON(req.Recorded, req.Body)
+	diff, ok := analysis.DiffJSON(req.Recorded, req.Body)
 	if a.json {
 		out := dryRun{Request: body, Diff: diff, Edits: req.Edits}
 		if !json.Valid(body) {
@@ -39,7 +40,7 @@ func (a *app) printDryRun(req *replay.Request) error {
 			out.Request = text
 		}
 		if out.Diff == nil {
-			out.Diff = []transcript.Difference{}
+			out.Diff = []analysis.Difference{}
 		}
 		if out.Edits == nil {
 			out.Edits = []transcript.Edit{}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
@@ -62,7 +63,7 @@ func (t *Recordings) explain(ctx context.Context, o *outline, r *recording, live
 	if err != nil {
 		return m
 	}
-	if list, ok := transcript.DiffJSON(recorded, live); ok {
+	if list, ok := analysis.DiffJSON(recorded, live); ok {
 		was, now := t.outliner.masks.in(recorded), t.outliner.masks.in(live)
 		for _, d := range list {
 			if t.masked(d, was, now) {
@@ -86,7 +87,7 @@ func (t *Recordings) explain(ctx context.Context, o *outline, r *recording, live
 }
 
 // masked reports whether a difference is one that does not count.
-func (t *Recordings) masked(d transcript.Difference, was, now *masker) bool {
+func (t *Recordings) masked(d analysis.Difference, was, now *masker) bool {
 	for _, name := range strings.Split(d.At, "/") {
 		if was.members[name] {
 			return true

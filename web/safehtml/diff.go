@@ -3,7 +3,7 @@ package safehtml
 import (
 	"strings"
 
-	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/analysis"
 )
 
 // diff shows a unified diff. Inside a hunk, and only there, a line with a sign is one
@@ -34,15 +34,15 @@ func (m *markup) diff(s string, inside bool) {
 }
 
 // Spans shows what is new and what is gone between two texts.
-func Spans(list []transcript.Span) Shown {
+func Spans(list []analysis.Span) Shown {
 	m := &markup{}
 	for _, s := range list {
 		switch s.Fate {
-		case transcript.Removed:
+		case analysis.Removed:
 			m.open("del", "")
 			m.text(s.Text)
 			m.close("del")
-		case transcript.Added:
+		case analysis.Added:
 			m.open("ins", "")
 			m.text(s.Text)
 			m.close("ins")

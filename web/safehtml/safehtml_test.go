@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/retake-debugger/retake/transcript"
+	"github.com/retake-debugger/retake/analysis"
 )
 
 func TestShow(t *testing.T) {
@@ -74,7 +74,7 @@ func TestForms(t *testing.T) {
 }
 
 func TestSpans(t *testing.T) {
-	got := string(Spans(transcript.DiffWords("a <b> c\n", "a <d> c\n")))
+	got := string(Spans(analysis.DiffWords("a <b> c\n", "a <d> c\n")))
 	if !strings.Contains(got, "<del>b</del><ins>d</ins>") {
 		t.Error(got)
 	}

@@ -1,6 +1,7 @@
-package transcript
+package analysis
 
 import (
+	"github.com/retake-debugger/retake/transcript"
 	"strings"
 	"unicode"
 )
@@ -117,7 +118,7 @@ func tokens(s string) []string {
 	for i, r := range s {
 		kind := 0 // stands alone
 		switch {
-		case IsWordRune(r):
+		case transcript.IsWordRune(r):
 			kind = 1
 		case unicode.IsSpace(r):
 			kind = 2

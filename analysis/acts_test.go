@@ -1,8 +1,9 @@
-package transcript
+package analysis
 
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/retake-debugger/retake/transcript"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,11 +13,11 @@ import (
 // conversation makes a run of so many steps: a text and a call with its result
 // each. ids begin its call ids.
 func conversation(ids string, steps int) []Act {
-	list := []Act{{Item: &Item{Kind: MessageItem, Role: "user", Text: "Fix it"}}}
+	list := []Act{{Item: &transcript.Item{Kind: transcript.MessageItem, Role: "user", Text: "Fix it"}}}
 	for n := range steps {
 		list = append(list, step(ids, n)...)
 	}
-	return append(list, Act{Item: &Item{Kind: MessageItem, Role: "assistant", Text: "All done."}})
+	return append(list, Act{Item: &transcript.Item{Kind: transcript.MessageItem, Role: "assistant", Text: "All done."}})
 }
 
 // step is one of eight that come again and again, so that position alone would
@@ -25,9 +26,9 @@ func step(ids string, n int) []Act {
 	id := fmt.Sprint(ids, n)
 	args := fmt.Sprintf(`{"path":"file%d.go"}`, n%8)
 	return []Act{
-		{Item: &Item{Kind: MessageItem, Role: "assistant", Text: fmt.Sprintf("I look at file %d.", n%8)}},
-		{Item: &Item{Kind: ToolCall, CallID: id, Name: []string{"read", "edit", "test"}[n%3], ArgumentsRaw: args, Arguments: json.RawMessage(args)},
-			Result: &Item{Kind: ToolResult, CallID: id, Text: fmt.Sprintf("content %d", n%5)}},
+		{Item: &transcript.Item{Kind: transcript.MessageItem, Role: "assistant", Text: fmt.Sprintf("I look at file %d.", n%8)}},
+		{Item: &transcript.Item{Kind: transcript.ToolCall, CallID: id, Name: []string{"read", "edit", "test"}[n%3], ArgumentsRaw: args, Arguments: json.RawMessage(args)},
+			Result: &transcript.Item{Kind: transcript.ToolResult, CallID: id, Text: fmt.Sprintf("content %d", n%5)}},
 	}
 }
 
@@ -44,8 +45,8 @@ func TestAlignActs_KeepsAllElseAligned(t *testing.T) {
 	a := conversation("call_", steps)
 	at := func(n int) int { return 1 + 2*n }
 	extra := []Act{
-		{Item: &Item{Kind: MessageItem, Role: "assistant", Text: "Something else comes to mind."}},
-		{Item: &Item{Kind: ToolCall, CallID: "x", Name: "search", ArgumentsRaw: `{"q":"new"}`}, Result: &Item{Kind: ToolResult, Text: "nothing"}},
+		{Item: &transcript.Item{Kind: transcript.MessageItem, Role: "assistant", Text: "Something else comes to mind."}},
+		{Item: &transcript.Item{Kind: transcript.ToolCall, CallID: "x", Name: "search", ArgumentsRaw: `{"q":"new"}`}, Result: &transcript.Item{Kind: transcript.ToolResult, Text: "nothing"}},
 	}
 	for n := range steps - 1 {
 		b := conversation("toolu_", steps)
@@ -94,11 +95,11 @@ func checkOrder(t *testing.T, list []Aligned, a, b int) {
 
 func TestAlignActs_TellsWhatChanged(t *testing.T) {
 	call := func(name, args, result string) Act {
-		return Act{Item: &Item{Kind: ToolCall, Name: name, ArgumentsRaw: args, Arguments: json.RawMessage(args)}, Result: &Item{Kind: ToolResult, Text: result}}
+		return Act{Item: &transcript.Item{Kind: transcript.ToolCall, Name: name, ArgumentsRaw: args, Arguments: json.RawMessage(args)}, Result: &transcript.Item{Kind: transcript.ToolResult, Text: result}}
 	}
-	system := func(text string) Act { return Act{Item: &Item{Kind: System, Text: text}} }
+	system := func(text string) Act { return Act{Item: &transcript.Item{Kind: transcript.System, Text: text}} }
 	said := func(text string) Act {
-		return Act{Item: &Item{Kind: MessageItem, Role: "assistant", Text: text}}
+		return Act{Item: &transcript.Item{Kind: transcript.MessageItem, Role: "assistant", Text: text}}
 	}
 	tests := []struct {
 		name string
@@ -131,7 +132,7 @@ func TestAlignActs_TellsWhatChanged(t *testing.T) {
 
 func TestAlignActs_ErrorMarksCountWhereBothHaveThem(t *testing.T) {
 	act := func(failed bool) []Act {
-		return []Act{{Item: &Item{Kind: ToolCall, Name: "f"}, Result: &Item{Kind: ToolResult, Text: "x", IsError: failed}}}
+		return []Act{{Item: &transcript.Item{Kind: transcript.ToolCall, Name: "f"}, Result: &transcript.Item{Kind: transcript.ToolResult, Text: "x", IsError: failed}}}
 	}
 	for count, want := range map[bool]Fate{true: Changed, false: Same} {
 		if list := AlignActs(act(true), act(false), Sameness{Errors: count}); len(list) != 1 || list[0].Fate != want {
@@ -229,10 +230,10 @@ func TestAlignActs_EqualCallsOfLaterAnswersStayInTheirOrder(t *testing.T) {
 			if i == changed {
 				text = "storm"
 			}
-			list = append(list, Act{Item: &Item{Kind: ToolCall, CallID: id, Name: "weather", ArgumentsRaw: `{}`, Arguments: json.RawMessage(`{}`)},
-				Result: &Item{Kind: ToolResult, CallID: id, Text: text}})
+			list = append(list, Act{Item: &transcript.Item{Kind: transcript.ToolCall, CallID: id, Name: "weather", ArgumentsRaw: `{}`, Arguments: json.RawMessage(`{}`)},
+				Result: &transcript.Item{Kind: transcript.ToolResult, CallID: id, Text: text}})
 		}
-		return append(list, Act{Item: &Item{Kind: MessageItem, Role: "assistant", Text: "done " + minted}})
+		return append(list, Act{Item: &transcript.Item{Kind: transcript.MessageItem, Role: "assistant", Text: "done " + minted}})
 	}
 	for at := range 6 {
 		for _, pair := range [][2][]Act{{acts("a", -1), acts("b", at)}, {acts("b", at), acts("a", -1)}} {
@@ -248,10 +249,12 @@ func TestAlignActs_EqualCallsOfLaterAnswersStayInTheirOrder(t *testing.T) {
 // differs.
 func TestAlignActs_EqualCallsStayThemselves(t *testing.T) {
 	call := func(id, result string) Act {
-		return Act{Item: &Item{Kind: ToolCall, CallID: id, Name: "weather", ArgumentsRaw: `{"city":"Paris"}`, Arguments: json.RawMessage(`{"city":"Paris"}`)},
-			Result: &Item{Kind: ToolResult, CallID: id, Text: result}}
+		return Act{Item: &transcript.Item{Kind: transcript.ToolCall, CallID: id, Name: "weather", ArgumentsRaw: `{"city":"Paris"}`, Arguments: json.RawMessage(`{"city":"Paris"}`)},
+			Result: &transcript.Item{Kind: transcript.ToolResult, CallID: id, Text: result}}
 	}
-	said := func(text string) Act { return Act{Item: &Item{Kind: MessageItem, Role: "assistant", Text: text}} }
+	said := func(text string) Act {
+		return Act{Item: &transcript.Item{Kind: transcript.MessageItem, Role: "assistant", Text: text}}
+	}
 	same, changed := call("a", "sun"), call("a", "rain")
 	others := []Act{call("b", "sun"), call("c", "sun")}
 	for at := range 3 {

@@ -1,10 +1,12 @@
-package transcript
+package analysis
+
+import "github.com/retake-debugger/retake/transcript"
 
 // ownCalls pairs calls that are the same but for their ids, as parallel ones are, by
 // their ids where the order allows it: of two equal calls the one whose result was
 // changed stays the one that differs. One pair makes room for the next, so it goes
 // back and forth.
-func ownCalls(pairs [][2]int, a, b []Act, keysA, keysB []Key) {
+func ownCalls(pairs [][2]int, a, b []Act, keysA, keysB []transcript.Key) {
 	own := func(n int) {
 		from, p, end := [2]int{-1, -1}, &pairs[n], [2]int{len(a), len(b)}
 		if n > 0 {

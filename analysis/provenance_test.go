@@ -1,4 +1,4 @@
-package transcript_test
+package analysis_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -39,7 +40,7 @@ func TestCompare(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, p := range transcript.Compare(tt.before, tt.now) {
+			for _, p := range analysis.Compare(tt.before, tt.now) {
 				s := string(p.Origin[0])
 				if p.Item >= 0 {
 					s += fmt.Sprint(p.Item)
@@ -67,7 +68,7 @@ func FuzzCompare(f *testing.F) {
 		}
 		a, b := list(before), list(now)
 		i, k := 0, 0
-		for _, p := range transcript.Compare(a, b) {
+		for _, p := range analysis.Compare(a, b) {
 			if p.Was >= 0 {
 				if p.Was != i {
 					t.Fatalf("before: %d comes after %d", p.Was, i-1)
@@ -80,7 +81,7 @@ func FuzzCompare(f *testing.F) {
 				}
 				k++
 			}
-			if p.Origin == transcript.Kept && a[p.Was].Text != b[p.Item].Text {
+			if p.Origin == analysis.Kept && a[p.Was].Text != b[p.Item].Text {
 				t.Fatalf("kept %q as %q", a[p.Was].Text, b[p.Item].Text)
 			}
 		}
@@ -136,11 +137,23 @@ func TestCompare_OfALongHistory(t *testing.T) {
 	}
 	now := slices.Clone(before)
 	now[1].Text, now[n-2].Text = "changed", "changed too"
-	count := map[transcript.Origin]int{}
-	for _, p := range transcript.Compare(before, now) {
+	count := map[analysis.Origin]int{}
+	for _, p := range analysis.Compare(before, now) {
 		count[p.Origin]++
 	}
-	if count[transcript.Kept] != n-2 || count[transcript.Rewritten] != 2 || len(count) != 2 {
+	if count[analysis.Kept] != n-2 || count[analysis.Rewritten] != 2 || len(count) != 2 {
 		t.Errorf("%v, want %d kept and 2 rewritten", count, n-2)
 	}
+}
+
+func call(id, name string) transcript.Item {
+	return transcript.Item{Kind: transcript.ToolCall, Role: "assistant", CallID: id, Name: name}
+}
+
+func result(id string) transcript.Item {
+	return transcript.Item{Kind: transcript.ToolResult, CallID: id}
+}
+
+func said(role, text string) transcript.Item {
+	return transcript.Item{Kind: transcript.MessageItem, Role: role, Text: text}
 }

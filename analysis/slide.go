@@ -1,10 +1,12 @@
-package transcript
+package analysis
+
+import "github.com/retake-debugger/retake/transcript"
 
 // meet slides a row of pairs where what lies apart on one side before it and on the
 // other side behind it could as well face each other: of many equal calls one after
 // the other the first was changed, and none was put before them and none taken away at
 // their end.
-func meet(pairs [][2]int, keysA, keysB []Key) {
+func meet(pairs [][2]int, keysA, keysB []transcript.Key) {
 	from := [2]int{-1, -1}
 	for start := 0; start < len(pairs); {
 		end := start + 1
@@ -21,7 +23,7 @@ func meet(pairs [][2]int, keysA, keysB []Key) {
 	}
 }
 
-func slideTo(row [][2]int, from, to [2]int, keysA, keysB []Key) {
+func slideTo(row [][2]int, from, to [2]int, keysA, keysB []transcript.Key) {
 	first, last := row[0], row[len(row)-1]
 	n := (first[1] - from[1]) - (first[0] - from[0])
 	if n == 0 || (to[0]-last[0])-(to[1]-last[1]) != n {

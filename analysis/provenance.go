@@ -1,4 +1,6 @@
-package transcript
+package analysis
+
+import "github.com/retake-debugger/retake/transcript"
 
 // Origin says where an item of a step's input comes from, compared with the input
 // and output of the step before.
@@ -22,7 +24,7 @@ type Provenance struct {
 // Compare returns, for a step and the history before it, what is new, kept,
 // rewritten and dropped, in the order of the step. What was dropped is listed where
 // it would stand. Items with equal keys are the same; see Align.
-func Compare(before, now []Item) []Provenance {
+func Compare(before, now []transcript.Item) []Provenance {
 	a, b := itemKeys(before), itemKeys(now)
 	p := comparison{before: before, now: now, list: make([]Provenance, 0, len(b)+8)}
 	i, k := 0, 0
@@ -37,22 +39,22 @@ func Compare(before, now []Item) []Provenance {
 
 // itemKeys returns the keys by which items are the same. Settings and reasoning
 // have keys too, although histories are not found by them.
-func itemKeys(items []Item) []Key {
-	keys := make([]Key, len(items))
+func itemKeys(items []transcript.Item) []transcript.Key {
+	keys := make([]transcript.Key, len(items))
 	for i := range items {
 		if c := items[i].Cut; c != nil {
 			keys[i] = c.Key
 			continue
 		}
-		keys[i] = KeyOf(&items[i])
+		keys[i] = transcript.KeyOf(&items[i])
 	}
 	return keys
 }
 
 type comparison struct {
-	before, now []Item
+	before, now []transcript.Item
 	list        []Provenance
-	withoutID   map[*Item]Key // of calls
+	withoutID   map[*transcript.Item]transcript.Key // of calls
 }
 
 // differ compares before[i:iEnd] and now[k:kEnd], which have nothing in common:
@@ -83,26 +85,26 @@ func (c *comparison) differ(i, iEnd, k, kEnd int) {
 
 // replaces reports whether an item can be another version of one: it has the same
 // kind and role, and belongs to the same call.
-func (c *comparison) replaces(was, now *Item) bool {
-	if was.Kind != now.Kind || was.Role != now.Role && was.Kind != ToolResult {
+func (c *comparison) replaces(was, now *transcript.Item) bool {
+	if was.Kind != now.Kind || was.Role != now.Role && was.Kind != transcript.ToolResult {
 		return false
 	}
 	switch was.Kind {
-	case ToolCall, ToolDefinition:
-		return was.Name == now.Name && (was.CallID == now.CallID || was.Kind == ToolCall && c.keyWithoutID(was) == c.keyWithoutID(now))
-	case ToolResult:
+	case transcript.ToolCall, transcript.ToolDefinition:
+		return was.Name == now.Name && (was.CallID == now.CallID || was.Kind == transcript.ToolCall && c.keyWithoutID(was) == c.keyWithoutID(now))
+	case transcript.ToolResult:
 		return was.CallID == now.CallID
 	}
 	return true
 }
 
-func (c *comparison) keyWithoutID(it *Item) Key {
+func (c *comparison) keyWithoutID(it *transcript.Item) transcript.Key {
 	key, ok := c.withoutID[it]
 	if !ok {
 		if c.withoutID == nil {
-			c.withoutID = map[*Item]Key{}
+			c.withoutID = map[*transcript.Item]transcript.Key{}
 		}
-		key = KeyWithoutID(it)
+		key = transcript.KeyWithoutID(it)
 		c.withoutID[it] = key
 	}
 	return key

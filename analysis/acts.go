@@ -1,7 +1,8 @@
-package transcript
+package analysis
 
 import (
 	"crypto/sha256"
+	"github.com/retake-debugger/retake/transcript"
 	"regexp"
 	"slices"
 	"strconv"
@@ -10,9 +11,9 @@ import (
 
 // An Act is what a diff aligns: an item, or a call with its result.
 type Act struct {
-	Item   *Item
-	Result *Item // of a call; nil if it has none
-	Depth  int   // how many calls of other agents it lies under
+	Item   *transcript.Item
+	Result *transcript.Item // of a call; nil if it has none
+	Depth  int              // how many calls of other agents it lies under
 }
 
 // Fate says what became of an act in the other conversation.
@@ -97,55 +98,55 @@ func (al *acts) level(n, x, xEnd, y, yEnd int) {
 }
 
 // keys are the keys by which acts are the same at a level.
-func (s Sameness) keys(list []Act, by level) []Key {
-	keys := make([]Key, len(list))
-	var h keyHash
+func (s Sameness) keys(list []Act, by level) []transcript.Key {
+	keys := make([]transcript.Key, len(list))
+	var h transcript.KeyHash
 	for i := range list {
-		h.buf = h.buf[:0]
-		h.field(strconv.Itoa(list[i].Depth))
+		h.Buf = h.Buf[:0]
+		h.Field(strconv.Itoa(list[i].Depth))
 		s.hash(&h, list[i].Item, by.steady)
 		if by.whole && list[i].Result != nil {
 			s.hash(&h, list[i].Result, by.steady)
 		}
-		sum := sha256.Sum256(h.buf)
-		keys[i] = Key(sum[:16])
+		sum := sha256.Sum256(h.Buf)
+		keys[i] = transcript.Key(sum[:16])
 	}
 	return keys
 }
 
-func (s Sameness) hash(h *keyHash, it *Item, steady bool) {
-	h.field(string(it.Kind))
-	if it.Kind == MessageItem {
-		h.field(it.Role)
+func (s Sameness) hash(h *transcript.KeyHash, it *transcript.Item, steady bool) {
+	h.Field(string(it.Kind))
+	if it.Kind == transcript.MessageItem {
+		h.Field(it.Role)
 	}
-	if it.Kind == Other {
-		h.field(hashOther(it.Raw))
+	if it.Kind == transcript.Other {
+		h.Field(transcript.HashOther(it.Raw))
 		return
 	}
 	text := textOf(it)
-	if steady && (it.Kind == System || it.Kind == ToolResult) {
+	if steady && (it.Kind == transcript.System || it.Kind == transcript.ToolResult) {
 		text = Normalise(text)
 	}
-	h.field(text)
-	if it.Kind != ToolResult {
-		h.field(it.Name)
+	h.Field(text)
+	if it.Kind != transcript.ToolResult {
+		h.Field(it.Name)
 	}
-	h.field(canonicalArguments(it))
+	h.Field(transcript.CanonicalArguments(it))
 	if s.Errors && it.IsError {
-		h.field("error")
+		h.Field("error")
 	}
 	for _, p := range it.Parts {
 		if !s.Parts {
 			p = "part"
 		}
-		h.field(p)
+		h.Field(p)
 	}
 }
 
 // textOf is the text of an item as it is compared: white space around it does
 // not count, in system prompts none does.
-func textOf(it *Item) string {
-	if it.Kind == System {
+func textOf(it *transcript.Item) string {
+	if it.Kind == transcript.System {
 		return strings.Join(strings.Fields(it.Text), " ")
 	}
 	return strings.TrimSpace(it.Text)
@@ -171,7 +172,7 @@ func (al *acts) add(i, k int, f Fate) { al.list = append(al.list, Aligned{A: i, 
 func (al *acts) findMoved() {
 	last := al.s.levels()
 	by := level{whole: true, steady: last[len(last)-1].steady}
-	removed := map[Key][]int{}
+	removed := map[transcript.Key][]int{}
 	for n, l := range al.list {
 		if l.Fate == Removed {
 			key := al.s.keys(al.a[l.A:l.A+1], by)[0]
@@ -261,16 +262,16 @@ func (al *acts) best(x, xEnd, y, yEnd int) [][2]int {
 // what an act is, whatever it says.
 type actKind struct {
 	depth      int
-	kind       Kind
+	kind       transcript.Kind
 	role, name string
 }
 
 func kindOf(a *Act) actKind {
 	k := actKind{depth: a.Depth, kind: a.Item.Kind, name: a.Item.Name}
-	if k.kind == MessageItem {
+	if k.kind == transcript.MessageItem {
 		k.role = a.Item.Role
 	}
-	if k.kind == ToolResult {
+	if k.kind == transcript.ToolResult {
 		k.name = ""
 	}
 	return k
@@ -308,8 +309,8 @@ func sketches(list []Act) []sketch {
 
 func wordHashes(text string) []uint32 {
 	var list []uint32
-	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !IsWordRune(r) }) {
-		if list = append(list, uint32(hashText(w))); len(list) == mostWords {
+	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !transcript.IsWordRune(r) }) {
+		if list = append(list, uint32(transcript.HashText(w))); len(list) == mostWords {
 			break
 		}
 	}

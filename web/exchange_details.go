@@ -13,7 +13,7 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// detailsPage tells all that is known of one item. The panel beside a transcript
+// detailsPage shows all that is known of one item. The panel beside a transcript
 // shows its middle.
 type detailsPage struct {
 	layout

@@ -22,7 +22,7 @@ const (
 	undo = "undo"
 )
 
-// linkPage tells what an exchange continues and by what evidence, and lets a reader
+// linkPage shows what an exchange continues and by what evidence, and lets a reader
 // say otherwise.
 type linkPage struct {
 	exchangeHead

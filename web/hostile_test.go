@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// markup tells what on a page could have come from a text: an element or an
+// markup returns what on a page could have come from a text: an element or an
 // attribute that no template has.
 func markup(p page) []string {
 	var bad []string

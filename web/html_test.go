@@ -109,7 +109,7 @@ func wantText(t testing.TB, p page, wants ...string) {
 	}
 }
 
-// wantIn tells what of these cannot be read in a text.
+// wantIn returns what of these cannot be read in a text.
 func wantIn(t testing.TB, where, text string, wants ...string) {
 	t.Helper()
 	for _, want := range wants {

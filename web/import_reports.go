@@ -12,7 +12,7 @@ import (
 
 const reportsKept = 32
 
-// importedFile tells what became of a file.
+// importedFile says what became of a file.
 type importedFile struct {
 	*files.Imported
 	Name string
@@ -96,7 +96,7 @@ func (i *imports) report(n int) []*importedFile {
 	return i.reports[n]
 }
 
-// importedPage tells what became of an upload.
+// importedPage shows what became of an upload.
 type importedPage struct {
 	layout
 	Files []*importedFile

@@ -180,7 +180,7 @@ func (p *minimisePage) read(c *gin.Context) error {
 	return nil
 }
 
-// dollarsTyped reads an amount that somebody typed, nil if there is none.
+// dollarsTyped reads an amount from a form, nil if there is none.
 func dollarsTyped(text string) (*big.Rat, error) {
 	if text == "" {
 		return nil, nil

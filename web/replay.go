@@ -196,7 +196,7 @@ func (s *server) replayPost(c *gin.Context) {
 	c.Redirect(http.StatusSeeOther, to)
 }
 
-// confirmed reports whether somebody saw this plan, and wants it.
+// confirmed reports whether the reader has seen this plan and wants it sent.
 func (p *replayPage) confirmed(c *gin.Context) bool {
 	if c.PostForm("send") == "" {
 		return false
@@ -208,7 +208,7 @@ func (p *replayPage) confirmed(c *gin.Context) bool {
 	return p.Plan.NoKey == "" && (len(p.Plan.Found) == 0 || c.PostForm("force") != "")
 }
 
-// send begins what was prepared, and returns where it is shown.
+// send starts what was prepared, and returns the page that shows it.
 func (s *server) send(ctx context.Context, p *replayPage, ready *replay.Ready) (string, error) {
 	if err := ready.SetKeys(s.replaying.Key, ""); err != nil {
 		return "", err
@@ -220,7 +220,7 @@ func (s *server) send(ctx context.Context, p *replayPage, ready *replay.Ready) (
 	return s.begin(ctx, ready)
 }
 
-// begin begins one take, and returns where it is shown.
+// begin starts one take, and returns the page that shows it.
 func (s *server) begin(ctx context.Context, ready *replay.Ready) (string, error) {
 	o, done, err := ready.Options(context.WithoutCancel(ctx))
 	if err != nil {

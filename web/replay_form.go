@@ -52,8 +52,8 @@ func (p *replayPage) readSettings(c *gin.Context) (edits []typedEdit) {
 	return edits
 }
 
-// typed returns what somebody made of a text in a form, and whether it is another
-// one. Forms send every line end as CR LF.
+// typed returns what a reader made of a text in a form, and whether it changed. Forms
+// send every line end as CR LF.
 func typed(was, now string) (string, bool) {
 	now = strings.ReplaceAll(now, "\r\n", "\n")
 	plainWas := strings.ReplaceAll(was, "\r\n", "\n")

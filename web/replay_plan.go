@@ -15,7 +15,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// replayPlan is what would be sent.
+// replayPlan shows what would be sent.
 type replayPlan struct {
 	Host, Variable string
 	NoKey          string // why the key that is needed is not there
@@ -68,10 +68,10 @@ func plannedEdits(b *budget, edits []transcript.Edit) []plannedEdit {
 	return list
 }
 
-// fromViewer is why a take was made that a page began.
+// fromViewer is the reason of a take that a page started.
 const fromViewer = "from the viewer"
 
-// prepare plans what the form asks for. Its errors are for whoever filled it in.
+// prepare plans what the form asks for. Its errors are for the person who filled it in.
 func (s *server) prepare(ctx context.Context, p *replayPage, e *transcript.Exchange, typed []typedEdit) (*replay.Ready, error) {
 	plan := p.How.plan()
 	plan.Origin, plan.Rest, plan.Once = e, p.rest, p.Mode == modeOnce

@@ -155,7 +155,7 @@ func (p *replayPage) list() {
 	p.LaterLeft = len(p.taped) - len(p.Later)
 }
 
-// named returns the key of the result that somebody means by its call id or a part of it,
+// named returns the key of the result that a reader names by its call id or a part of it,
 // "" if it is on the page already; wrong says what is wrong with it.
 func (p *replayPage) named(given string) (key, wrong string) {
 	keys := map[string]string{} // by call id; what is in the request comes before what comes later
@@ -189,7 +189,7 @@ func (p *replayPage) named(given string) (key, wrong string) {
 	return "", strconv.Itoa(len(keys)) + " call ids fit " + oneLine(given, 80) + ": give more of it."
 }
 
-// edits returns what the fields say otherwise than the recording.
+// edits returns how the fields differ from the recording.
 func (p *replayPage) edits(c *gin.Context) (list []typedEdit) {
 	for i := range p.Results {
 		f := &p.Results[i]

@@ -14,7 +14,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// resumeView is the form with which a take goes on that stopped.
+// resumeView is the form with which a stopped take continues.
 type resumeView struct {
 	N        int64
 	Form     string
@@ -36,7 +36,7 @@ type openCall struct {
 	Empty        bool // the result is the empty text
 }
 
-// canGoOn reports whether a take that stopped for that reason can go on.
+// canGoOn reports whether a take that stopped for that reason can continue.
 func canGoOn(stop transcript.StopReason) bool {
 	switch stop {
 	case transcript.StopOnce, transcript.StopAnswered, transcript.StopOpenAsk, transcript.StopNone:
@@ -45,7 +45,7 @@ func canGoOn(stop transcript.StopReason) bool {
 	return true
 }
 
-// newResume makes the form for a take, nil if it cannot go on.
+// newResume makes the form for a take, nil if it cannot continue.
 func (s *server) newResume(ctx context.Context, t *transcript.Take) (*resumeView, *replay.Ready, error) {
 	if !canGoOn(t.StopReason) || t.Last() == "" {
 		return nil, nil, nil
@@ -100,7 +100,7 @@ func (v *resumeView) read(c *gin.Context) []transcript.Edit {
 	return edits
 }
 
-// resumeTake goes on with a take, as a take of its own.
+// resumeTake continues a take, as a take of its own.
 func (s *server) resumeTake(c *gin.Context) {
 	ctx := c.Request.Context()
 	t, err := s.findTake(c)
@@ -135,7 +135,7 @@ func (s *server) resumeTake(c *gin.Context) {
 	s.showTake(c, http.StatusUnprocessableEntity, t, v)
 }
 
-// goOn begins the take that goes on from another one, as the form says.
+// goOn starts the take that continues another one, as the form says.
 func (s *server) goOn(ctx context.Context, v *resumeView, ready *replay.Ready, edits []transcript.Edit) (string, error) {
 	how := v.How.plan()
 	ready.Plan.Sources, ready.Plan.Limits = how.Sources, how.Limits

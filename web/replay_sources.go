@@ -104,7 +104,7 @@ func (h *howPlayed) simulates() bool {
 	return h.Results == resultsBoth || h.Results == resultsSimulated
 }
 
-// plan returns a plan that says so.
+// plan returns a plan with these sources and limits.
 func (h *howPlayed) plan() *replay.Plan {
 	sources := []replay.SourceSpec{{From: transcript.FromEdit}}
 	if h.Results == resultsRecorded || h.Results == resultsBoth {

@@ -29,7 +29,7 @@ type runHead struct {
 	Tab string
 }
 
-// timePage tells where a run's time went, what filled its context, and where a
+// timePage shows where a run's time went, what filled its context, and where a
 // cached prompt broke.
 type timePage struct {
 	runHead

@@ -40,7 +40,7 @@ type Options struct {
 	MostImport int64
 	// InFlight returns what is being recorded; nil if that is not known.
 	InFlight func() []*transcript.Capture
-	// PointAt tells where a client finds the recorder that serves the viewer, a
+	// PointAt returns where a client finds the recorder that serves the viewer, a
 	// setting a line; nil if that is another program.
 	PointAt []string
 	// Log gets what goes wrong; nil for nowhere.

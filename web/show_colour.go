@@ -38,7 +38,7 @@ func toldBy(arguments json.RawMessage) told {
 	return told{file: text(paths...), command: text("command", "cmd")}
 }
 
-// formOfResult tells what a result is by its call: the file that a tool read, or that
+// formOfResult returns what a result is by its call: the file that a tool read, or that
 // a command printed. Text if that is not clear.
 func formOfResult(call, result *transcript.Item) safehtml.Form {
 	if call.Kind != transcript.ToolCall || result.IsError {
@@ -96,7 +96,7 @@ func printedBy(command string) string {
 	return ""
 }
 
-// formOfArgument tells what a text among arguments is, by its name and the file that
+// formOfArgument returns what a text among arguments is, by its name and the file that
 // is named beside it.
 func formOfArgument(name, text string, beside told) safehtml.Form {
 	switch name {

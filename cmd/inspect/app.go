@@ -81,7 +81,7 @@ func (a *app) path() (string, error) {
 	return path, nil
 }
 
-// colour reports whether the output is a terminal that wants colours.
+// colour reports whether the output is a terminal that shows colours.
 func (a *app) colour() bool {
 	return a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb" && a.terminal()
 }

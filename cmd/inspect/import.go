@@ -222,7 +222,7 @@ func (im *importing) left(file, entry, why string) {
 	}
 }
 
-// bad tells what was left out of a file.
+// bad prints what was left out of a file.
 func (im *importing) bad(file string, number int64, err error) {
 	im.bar.clear()
 	fmt.Fprintf(im.app.err, "inspect: %s:%d: %s\n", visible(file), number, visible(oneLine(err.Error())))

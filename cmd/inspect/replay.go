@@ -232,7 +232,7 @@ func (x *replaying) origin(r transcript.Reader, ref string) error {
 	return nil
 }
 
-// prepare works the plan out, and finds the key. Nothing is written yet.
+// prepare works out the plan, and finds the key. Nothing is written yet.
 func (x *replaying) prepare(args []string) error {
 	db, err := x.open()
 	if err != nil {

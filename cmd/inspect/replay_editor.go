@@ -17,8 +17,8 @@ import (
 // errNoChange says that an editor left the request as it was.
 var errNoChange = errors.New("nothing was changed in the editor, so nothing was sent")
 
-// editByHand shows the request, as the other edits leave it, in an editor, and returns
-// what was changed there as edits.
+// editByHand opens the request, with the other edits made, in an editor, and returns what
+// was changed there as edits.
 func (a *app) editByHand(ctx context.Context, before []byte) ([]transcript.Edit, error) {
 	var shown bytes.Buffer
 	if err := json.Indent(&shown, before, "", "  "); err != nil {

@@ -211,8 +211,8 @@ func jsonFile(flag, file string) (json.RawMessage, error) {
 	return content, nil
 }
 
-// refuse tells what lint calls wrong in the edited request. errFindings if that keeps it
-// from being sent.
+// refuse prints what lint calls wrong in the edited request. It returns errFindings if
+// that keeps the request from being sent.
 func (f *editFlags) refuse(a *app, found []lint.Finding) error {
 	for _, x := range found {
 		fmt.Fprintf(a.err, "inspect: the edit causes an error, %s at %s: %s\n", x.Code, visible(x.At), visible(x.Message))

@@ -37,7 +37,7 @@ func (x *replaying) setKeys() error {
 	return err
 }
 
-// consent tells what is likely to be used, and asks whether to go on.
+// consent prints the estimate, and asks whether to continue.
 func (x *replaying) consent() error {
 	e := x.ready.Estimate(x.prices)
 	if x.plan.Limits.Cost != nil && !x.ready.Local() && e.USD == nil {
@@ -49,8 +49,7 @@ func (x *replaying) consent() error {
 	return x.agree(e, estimated(e))
 }
 
-// agree tells what is likely to be used, and asks whether to go on if it may cost
-// money.
+// agree prints the estimate, and asks whether to continue if it may cost money.
 func (x *replaying) agree(e replay.Estimate, about string) error {
 	if x.f.yes || x.ready.Local() || e.Requests <= 1 || x.plan.Limits.Cost != nil && !x.asks() {
 		if !x.json {
@@ -152,7 +151,7 @@ func (x *replaying) play(path string) error {
 	return x.printTake(context.WithoutCancel(x.ctx), w.Store(), take)
 }
 
-// takeTeller tells on standard error how a take goes on, a line for each step.
+// takeTeller prints on standard error how a take proceeds, a line for each step.
 type takeTeller struct{ *app }
 
 func (p takeTeller) tell(e replay.Event) {

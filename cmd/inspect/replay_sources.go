@@ -117,8 +117,8 @@ func (f *sourceFlags) tools() (list []replay.SourceSpec) {
 	return list
 }
 
-// unrun returns the tools that were named to be run and were not, since the recording
-// had their results.
+// unrun returns the tools that were named but not run, because the recording had their
+// results.
 func (f *sourceFlags) unrun(results []transcript.TakeResult) []string {
 	var names []string
 	for _, s := range slices.Concat(f.exec, f.http) {
@@ -137,7 +137,7 @@ func (f *sourceFlags) unrun(results []transcript.TakeResult) []string {
 	return names
 }
 
-// asking is a replay.Source: somebody types the results.
+// asking is a replay.Source: a person types the results.
 type asking struct {
 	in    *bufio.Reader
 	out   io.Writer
@@ -147,8 +147,8 @@ type asking struct {
 // Covers implements replay.Source.
 func (a *asking) Covers(*replay.Call) bool { return true }
 
-// read begins to read lines, beside whoever waits for them: a take may be stopped
-// meanwhile.
+// read reads lines in the background, so that a take can be stopped while it waits for
+// them.
 func (a *asking) read() {
 	a.lines = make(chan string)
 	go func() {
@@ -163,8 +163,8 @@ func (a *asking) read() {
 	}()
 }
 
-// Answer takes lines up to one that is a dot. Where there is no more input the call
-// stays open.
+// Answer reads lines up to one that is a dot. At the end of the input the call stays
+// open.
 func (a *asking) Answer(ctx context.Context, c *replay.Call) (*replay.Result, error) {
 	if a.lines == nil {
 		a.read()

@@ -38,7 +38,7 @@ func (f *replayFlags) target() string {
 	return targets[0].Name()
 }
 
-// tellLosses lists on standard error what a conversion could not carry.
+// tellLosses lists on standard error what a conversion could not carry over.
 func (a *app) tellLosses(name string, losses []dialect.Loss) {
 	if len(losses) == 0 || a.json {
 		return

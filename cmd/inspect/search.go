@@ -97,7 +97,7 @@ func (a *app) printFound(found *view.Found, s view.Search) error {
 	return nil
 }
 
-// sayHow tells what the result itself does not show.
+// sayHow prints what the result itself does not show.
 func (a *app) sayHow(found *view.Found, s view.Search) {
 	switch found.Scan {
 	case "no index":

@@ -148,7 +148,7 @@ func (p *runPrinter) runHeading() {
 	}
 }
 
-// judged returns what is found in the whole run; nothing if only a part of it was
+// judged prints what is found in the whole run; nothing if only a part of it was
 // judged.
 func (p *runPrinter) judged() []lint.Finding {
 	if p.only.ranged() {

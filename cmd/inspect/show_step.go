@@ -114,7 +114,7 @@ func (s *stepPrinter) attempts() {
 // changesShown is how many changes of the history are shown without --full.
 const changesShown = 4
 
-// history tells what was rewritten and dropped.
+// history prints what was rewritten and dropped.
 func (s *stepPrinter) history() {
 	c := &s.told.Context
 	s.note(fmt.Sprintf("! history edited: %d kept, %d new, %d rewritten, %d dropped", c.Kept, c.New, c.Rewritten, c.Dropped), yellow)

@@ -148,7 +148,7 @@ func (t *tailer) tell(ctx context.Context, e *transcript.Exchange) error {
 	return t.failed
 }
 
-// trouble tells why an exchange failed.
+// trouble prints why an exchange failed.
 func (t *tailer) trouble(row *view.Row) {
 	if row.Error != nil {
 		t.line("  %s", t.style("✗ "+word(join([]string{row.Error.Type, row.Error.Code, row.Error.Message})), red))

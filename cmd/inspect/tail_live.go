@@ -74,7 +74,7 @@ type liveTail struct {
 	text       string // of that, what was told
 }
 
-// live tells what is new of the exchanges under way.
+// live prints what is new of the exchanges under way.
 func (t *tailer) tellLive(ctx context.Context) error {
 	for _, c := range t.capturesUnderWay() {
 		l := t.live[c.ID]
@@ -100,7 +100,7 @@ func (t *tailer) tellLive(ctx context.Context) error {
 	return t.failed
 }
 
-// beginLive tells what an exchange under way has brought.
+// beginLive prints what an exchange under way has brought.
 func (t *tailer) beginLive(ctx context.Context, v *view.Live) error {
 	if t.json {
 		return t.jsonLine(&v.Row)

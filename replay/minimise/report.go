@@ -115,7 +115,7 @@ func (w *minimising) result(again *Tried) *Smallest {
 	return s
 }
 
-// divide tells which units are left and which are not; not of those of which none was
+// divide returns which units are left and which are not; not of those of which none was
 // tried to be left out.
 func (w *minimising) divide(s *Smallest, whole *candidate) {
 	tried := func(part Part) bool { return slices.Contains(w.Parts, part) }

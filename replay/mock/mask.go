@@ -57,7 +57,7 @@ func ParseMask(pattern string) (Mask, error) {
 	return Mask{Name: "own", Pattern: re}, nil
 }
 
-// String tells what the mask takes out.
+// String returns what the mask takes out.
 func (m Mask) String() string {
 	if m.Member != "" {
 		return "member    " + m.Member

@@ -61,7 +61,7 @@ func (a *answer) ordered() (text string, ok bool) {
 	return text, ok
 }
 
-// changeResults returns the last tool result of the request the text of a fault, and those
+// changeResults sets the last tool result of the request to the text of a fault, and those
 // that had one before theirs.
 func (a *answer) changeResults() {
 	text, ordered := a.ordered()

@@ -19,7 +19,7 @@ const (
 	code                 // from here on: code in the languages that are known
 )
 
-// FormOf tells what a text of a tool is taken for, unless it is JSON, which takes
+// FormOf returns what a text of a tool is taken for, unless it is JSON, which takes
 // a parser to say.
 func FormOf(s string) Form {
 	switch {
@@ -38,7 +38,7 @@ var (
 	structure = regexp.MustCompile("(?m)^(#{1,6} \\S|\\s{0,3}([-*+]|\\d{1,3}[.)]) \\S|\\s{0,3}```|> \\S|\\|.+\\|$)|`[^`\\n]+`|\\*\\*\\S")
 )
 
-// Words tells what a text of people and models is taken for: Markdown if it has
+// Words returns what a text of people and models is taken for: Markdown if it has
 // anything of it.
 func Words(s string) Form {
 	if structure.MatchString(s) {

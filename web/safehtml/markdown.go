@@ -201,7 +201,7 @@ func (w *mdWriter) code(n ast.Node, info string) {
 	w.close("div")
 }
 
-// formOfBlock tells what a block of code is: what it is called, else what its text
+// formOfBlock returns what a block of code is: what it is called, else what its text
 // shows.
 func formOfBlock(info, code string) Form {
 	name, _, _ := strings.Cut(strings.TrimLeft(info, "{. "), " ")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -34,7 +35,7 @@ func (q *Reader) closes(id transcript.BodyID) bool {
 	if !q.segment(id, &text) || !bytes.HasPrefix(bytes.TrimSpace(text.Bytes()), []byte("]")) {
 		return false
 	}
-	q.keep(partKey{id: id}, &part{frame: true, text: text.Bytes(), opens: arrayOf(opened(bytes.TrimSpace(text.Bytes())))}, text.Len())
+	q.keep(partKey{id: id}, &part{frame: true, text: text.Bytes(), opens: arrayOf(rawjson.OpenArray(bytes.TrimSpace(text.Bytes())))}, text.Len())
 	return true
 }
 

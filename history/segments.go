@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -96,12 +97,12 @@ func (q *Reader) readPart(ids []transcript.BodyID, d transcript.Dialect, member 
 	}
 	p, n := &part{}, 1
 	if trimmed := bytes.TrimSpace(read.Bytes()); first || bytes.HasPrefix(trimmed, []byte("]")) {
-		p.frame, p.text, p.opens = true, read.Bytes(), arrayOf(opened(trimmed))
+		p.frame, p.text, p.opens = true, read.Bytes(), arrayOf(rawjson.OpenArray(trimmed))
 		q.keep(partKey{id: ids[0]}, p, read.Len())
 		return p, 1
 	}
-	var end extent
-	for had := 0; !end.reached(read.Bytes()[had:]); n++ {
+	var end rawjson.Extent
+	for had := 0; !end.Reached(read.Bytes()[had:]); n++ {
 		if had = read.Len(); n == len(ids) || !q.segment(ids[n], &read) {
 			return nil, 0
 		}
@@ -186,41 +187,6 @@ func (q *Reader) fetch(id transcript.BodyID, to *bytes.Buffer) bool {
 	return err == nil
 }
 
-// extent finds the end of a JSON value that comes in parts.
-type extent struct {
-	depth   int
-	text    bool // inside a string
-	escaped bool // after a backslash
-}
-
-// reached reports whether the value ends in the next part. A number or a word may end
-// anywhere.
-func (x *extent) reached(part []byte) bool {
-	for i := 0; i < len(part); i++ {
-		switch c := part[i]; {
-		case x.escaped:
-			x.escaped = false
-		case x.text:
-			end := bytes.IndexByte(part[i:], '"')
-			if end < 0 {
-				end = len(part) - i
-			}
-			text := part[i : i+end]
-			x.escaped = (len(text)-len(bytes.TrimRight(text, `\`)))%2 == 1
-			if i += end; i < len(part) {
-				x.text, x.escaped = x.escaped, false
-			}
-		case c == '"':
-			x.text = true
-		case c == '{' || c == '[':
-			x.depth++
-		case c == '}' || c == ']':
-			x.depth--
-		}
-	}
-	return x.depth <= 0 && !x.text
-}
-
 func (q *Reader) keep(key partKey, p *part, size int) {
 	if q.kept += size; q.kept > q.most {
 		for _, old := range q.whole {
@@ -242,21 +208,4 @@ func IsBeside(at string) bool {
 // isElement reports whether a text is a value with a separator before it.
 func isElement(text []byte) bool {
 	return json.Valid(bytes.TrimPrefix(text, []byte(",")))
-}
-
-// opened returns the name of the array that begins at the end of a text.
-func opened(text []byte) string {
-	rest, ok := bytes.CutSuffix(text, []byte("["))
-	if !ok {
-		return ""
-	}
-	rest, ok = bytes.CutSuffix(bytes.TrimSpace(rest), []byte(":"))
-	if !ok {
-		return ""
-	}
-	rest, ok = bytes.CutSuffix(bytes.TrimSpace(rest), []byte(`"`))
-	if !ok {
-		return ""
-	}
-	return string(rest[bytes.LastIndexByte(rest, '"')+1:])
 }

@@ -225,7 +225,7 @@ func pointer(names ...string) string {
 	var b strings.Builder
 	for _, n := range names {
 		b.WriteByte('/')
-		b.WriteString(strings.ReplaceAll(strings.ReplaceAll(n, "~", "~0"), "/", "~1"))
+		b.WriteString(rawjson.EscapeToken(n))
 	}
 	return b.String()
 }

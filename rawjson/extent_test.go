@@ -1,4 +1,4 @@
-package history
+package rawjson
 
 import (
 	"encoding/json"
@@ -19,10 +19,10 @@ func TestExtentReached(t *testing.T) {
 		if !json.Valid(text) {
 			t.Fatalf("the test made %s", text)
 		}
-		var x extent
+		var x Extent
 		for at := 0; at < len(text); {
 			end := min(len(text), at+1+r.IntN(5))
-			if got, want := x.reached(text[at:end]), json.Valid(text[:end]); got != want {
+			if got, want := x.Reached(text[at:end]), json.Valid(text[:end]); got != want {
 				t.Fatalf("%s: reached at %d is %v", text, end, got)
 			}
 			at = end

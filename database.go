@@ -97,6 +97,9 @@ func (db *DB) failed(err error) {
 	if errors.Is(err, store.ErrNewerSchema) && !db.outdated.Swap(true) {
 		db.log.Error("a newer version has changed the database: what is recorded stays in the spool until that version's recorder stores it; stop this one")
 	}
+	if errors.Is(err, store.ErrOlderSchema) && !db.outdated.Swap(true) {
+		db.log.Error("a version before the first release wrote the database: what is recorded stays in the spool until that file is moved away; export it with that version and import the archive with this one")
+	}
 }
 
 // passing reports whether traffic passes.

@@ -3,6 +3,7 @@ package segment
 // Bitset is a set of small numbers.
 type Bitset []uint64
 
+// Has reports whether n is in the set.
 func (b Bitset) Has(n int64) bool {
 	return n >= 0 && n>>6 < int64(len(b)) && b[n>>6]&(1<<(n&63)) != 0
 }

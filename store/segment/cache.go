@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// packCache keeps the packs that were read last. Segments never change, so an
+// Cache keeps the packs that were read last. Segments never change, so an
 // entry stays right even when its pack has been merged into another since.
 type Cache struct {
 	mu    sync.Mutex
@@ -14,6 +14,7 @@ type Cache struct {
 	packs []*Pack // the latest used last
 }
 
+// Find returns the kept pack that has a segment unpacked, or nil.
 func (c *Cache) Find(id ID) *Pack {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -35,6 +36,7 @@ func (c *Cache) Begun(id ID) bool {
 	return slices.ContainsFunc(c.packs, func(p *Pack) bool { return p.covers(id) })
 }
 
+// Keep keeps a pack in place of what it has of others.
 func (c *Cache) Keep(p *Pack) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -36,6 +36,7 @@ func NewCodec() (*Codec, error) {
 	return &Codec{encoder: encoder, decoder: decoder}, nil
 }
 
+// Close ends decoding, when what is being decoded is done.
 func (c *Codec) Close() {
 	c.closing.Lock()
 	defer c.closing.Unlock()

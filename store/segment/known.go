@@ -20,28 +20,30 @@ type knownSegment struct {
 	next *knownSegment // the one that came after it last time
 }
 
-// known remembers the bytes of the segments used last, so that history that is
+// Known remembers the bytes of the segments used last, so that history that is
 // sent again is recognised by comparing bytes: the segment that followed last
 // time most likely follows again, and is not even hashed.
-type known struct {
+type Known struct {
 	limit, size int
 	seed        maphash.Seed
 	byHash      map[uint64]*knownSegment
 	queue       []*knownSegment // oldest first; a used one gets a second chance
 }
 
-func NewKnown(limit int) *known {
-	return &known{limit: limit, seed: maphash.MakeSeed(), byHash: map[uint64]*knownSegment{}}
+// NewKnown remembers at most limit bytes.
+func NewKnown(limit int) *Known {
+	return &Known{limit: limit, seed: maphash.MakeSeed(), byHash: map[uint64]*knownSegment{}}
 }
 
-func (k *known) Forget() {
+// Forget drops everything.
+func (k *Known) Forget() {
 	k.size, k.queue = 0, nil
 	clear(k.byHash)
 }
 
 // find returns the remembered segment of a part's bytes, or nil. before is the
 // segment that came before, if there is one.
-func (k *known) find(before *knownSegment, p transcript.Segment) *knownSegment {
+func (k *Known) find(before *knownSegment, p transcript.Segment) *knownSegment {
 	if before != nil && before.next != nil && before.next.is(p) {
 		before.next.used = true
 		return before.next
@@ -75,7 +77,7 @@ func (s *knownSegment) is(p transcript.Segment) bool {
 }
 
 // remember keeps a copy of a part.
-func (k *known) remember(before *knownSegment, id ID, p transcript.Segment) *knownSegment {
+func (k *Known) remember(before *knownSegment, id ID, p transcript.Segment) *knownSegment {
 	if len(p.Bytes) > k.limit/8 {
 		return nil
 	}
@@ -92,7 +94,7 @@ func (k *known) remember(before *knownSegment, id ID, p transcript.Segment) *kno
 	return s
 }
 
-func (k *known) evict() {
+func (k *Known) evict() {
 	s := k.queue[0]
 	k.queue[0] = nil
 	k.queue = k.queue[1:]

@@ -7,7 +7,7 @@ const listChunk = 256
 // a step adds a few.
 const afterCopy = 8
 
-// segmentList is a list of segments that is never changed. It is kept in chunks,
+// List is a list of segments that is never changed. It is kept in chunks,
 // which lists that begin alike share: the bodies of a run of n steps take O(n)
 // memory together, and where two of them part is found without reading what
 // they share.
@@ -57,6 +57,7 @@ func (l *List) behind(i int) []ID {
 	return ids
 }
 
+// All returns all segments.
 func (l *List) All() []ID { return l.behind(0) }
 
 // sharedPrefix counts the segments that both lists begin with.

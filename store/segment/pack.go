@@ -16,15 +16,19 @@ var (
 // streamNames are for messages.
 var streamNames = [2]string{"pack of parts", "pack of wholes"}
 
-// segmentID is a number within a stream, times two, plus the stream.
+// ID is a number within a stream, times two, plus the stream.
 type ID int64
 
-func (id ID) Stream() int   { return int(id & 1) }
+// Stream is 0 or 1.
+func (id ID) Stream() int { return int(id & 1) }
+
+// Number counts the segments of the stream.
 func (id ID) Number() int64 { return int64(id >> 1) }
 
+// IDIn returns the id of a segment of a stream.
 func IDIn(stream int, number int64) ID { return ID(number<<1 | int64(stream)) }
 
-// The lanes, and the tables of their packs.
+// The streams.
 const (
 	Parts  = 0 // parts of bodies that were cut
 	Wholes = 1 // whole bodies and large parts
@@ -79,14 +83,16 @@ func (p *Pack) unpacked() int64 {
 // Whole reports whether all of it is unpacked, so that a sum has told that it is right.
 func (p *Pack) Whole() bool { return len(p.ends) == 0 || p.ends[len(p.ends)-1] == len(p.data) }
 
+// Last is the number of its last segment.
 func (p *Pack) Last() int64 { return p.First + int64(len(p.ends)) - 1 }
 
-// packRow is a pack as a row holds it.
+// Row is a pack as a row holds it.
 type Row struct {
 	First, Count, Bytes int64
 	Lengths, Data       []byte
 }
 
+// NewRow packs segments.
 func NewRow(first int64, lengths []int, data []byte, compress func([]byte) []byte) Row {
 	row := Row{First: first, Count: int64(len(lengths)), Bytes: int64(len(data))}
 	for _, l := range lengths {

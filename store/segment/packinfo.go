@@ -4,7 +4,7 @@ import (
 	"github.com/retake-debugger/retake/store/varint"
 )
 
-// packSize is a pack without its data.
+// PackInfo is a pack without its data.
 type PackInfo struct {
 	First, Count, Bytes, Stored int64
 	Lengths                     []byte

@@ -21,6 +21,7 @@ type Reachable struct {
 	Took func(ID) error
 }
 
+// Body adds what a body is made of.
 func (h *Reachable) Body(ctx context.Context, r *Reader, id transcript.BodyID) error {
 	switch {
 	case id <= 0:

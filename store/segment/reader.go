@@ -23,7 +23,7 @@ func bodyOfRecipe(n int64) transcript.BodyID { return transcript.BodyID(n << 1) 
 
 func bodyOfSegment(id ID) transcript.BodyID { return transcript.BodyID(id<<1 | 1) }
 
-// bodies reads bodies.
+// Reader reads bodies.
 type Reader struct {
 	Rows    Rows
 	Recipes *Recipes // nil in a transaction, which sees what others do not

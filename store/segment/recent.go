@@ -17,32 +17,34 @@ type recentBody struct {
 	marks   []ID // under which it is in latest
 }
 
-// recent remembers the recipes written last, to find the body that a new one
+// Recent remembers the recipes written last, to find the body that a new one
 // is best told as a change of.
 //
 // The step before in the same conversation is the one that introduced the newest
 // of the segments that the new body resends. So a body is found by the segments
 // that it introduced.
-type recent struct {
+type Recent struct {
 	byN    map[int64]*recentBody
 	latest map[ID]*recentBody
 	queue  []*recentBody // oldest first
 	size   int           // segments in all recipes
 }
 
-func NewRecent() *recent {
-	r := &recent{}
+// NewRecent remembers no bodies yet.
+func NewRecent() *Recent {
+	r := &Recent{}
 	r.Forget()
 	return r
 }
 
-func (r *recent) Forget() {
+// Forget drops everything.
+func (r *Recent) Forget() {
 	r.byN, r.latest = map[int64]*recentBody{}, map[ID]*recentBody{}
 	r.queue, r.size = nil, 0
 }
 
 // remember keeps a body. fresh are the segments that it introduced.
-func (r *recent) remember(b *recentBody, fresh []ID) {
+func (r *Recent) remember(b *recentBody, fresh []ID) {
 	if len(fresh) == 0 {
 		fresh = []ID{slices.Max(b.ids)}
 	}
@@ -60,7 +62,7 @@ func (r *recent) remember(b *recentBody, fresh []ID) {
 	}
 }
 
-func (r *recent) drop(b *recentBody) {
+func (r *Recent) drop(b *recentBody) {
 	for _, id := range b.marks {
 		if r.latest[id] == b {
 			delete(r.latest, id)
@@ -71,7 +73,7 @@ func (r *recent) drop(b *recentBody) {
 }
 
 // like returns the remembered body that ids differ least from, or nil.
-func (r *recent) like(ids []ID) *recentBody {
+func (r *Recent) like(ids []ID) *recentBody {
 	var newest [candidates]ID // descending
 	found := 0
 	for _, id := range slices.Backward(ids) { // the newest are most likely at the end

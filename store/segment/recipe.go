@@ -11,6 +11,7 @@ import (
 // a longer one is damage.
 const maxSegments = 1 << 21
 
+// ErrRecipe means that a recipe cannot be read.
 var ErrRecipe = errors.New("a stored recipe is damaged")
 
 // A recipe is written as

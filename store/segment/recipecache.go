@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// sharedRecipes is a recipeCache for several goroutines; nil keeps nothing. A
+// Recipes is a RecipeCache for several goroutines; nil keeps nothing. A
 // body that was removed since may still be found: its segments are not. What it
 // returns must not be changed.
 type Recipes struct {
@@ -16,7 +16,7 @@ type Recipes struct {
 	last  int64            // number of the one asked for last
 }
 
-// storedRecipe is a recipe as a row holds it.
+// Recipe is a recipe as a row holds it.
 type Recipe struct {
 	Base, Step int64
 	Recipe     []byte
@@ -102,11 +102,13 @@ type RecipeCache struct {
 
 const cachedIDs = 1 << 20
 
+// Find returns the segments that a recipe lists, if it is kept.
 func (c *RecipeCache) Find(n int64) (*List, bool) {
 	ids, ok := c.byN[n]
 	return ids, ok
 }
 
+// Keep keeps a recipe that is not kept yet.
 func (c *RecipeCache) Keep(n int64, ids *List) {
 	if c.byN == nil {
 		c.byN = map[int64]*List{}

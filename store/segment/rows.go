@@ -7,7 +7,7 @@ import (
 )
 
 // Rows reads the rows of packs and recipes. A second engine implements it and
-// writableRows, and shares all else.
+// RowWriter, and shares all else.
 type Rows interface {
 	// Pack calls f for the last pack of a stream that begins at that number or
 	// before it, if there is one. What f gets is valid until it returns.
@@ -22,7 +22,7 @@ type Rows interface {
 	Recipes(ctx context.Context, n int64, limit int, f func(n int64, r Recipe)) error
 }
 
-// writableRows writes the rows of packs and recipes, in a transaction.
+// RowWriter writes the rows of packs and recipes, in a transaction.
 type RowWriter interface {
 	Rows
 	// PutPack stores a new pack.

@@ -151,6 +151,7 @@ func (l *Stream) takeSmall(n int) (all smallPack, err error) {
 	return all, err
 }
 
+// Insert writes a pack.
 func (l *Stream) Insert(row Row) error {
 	l.Written += int64(len(row.Data))
 	if err := l.Rows.PutPack(l.Number, row); err != nil {

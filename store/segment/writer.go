@@ -28,14 +28,14 @@ type Index interface {
 	AddSegment(data []byte, id ID)
 }
 
-// bodyPutter stores bodies. It remembers from one transaction to the next what was
+// Writer stores bodies. It remembers from one transaction to the next what was
 // stored last.
 type Writer struct {
 	Rows    RowWriter
 	Index   Index
 	Streams [2]*Stream
-	Known   *known
-	Recent  *recent
+	Known   *Known
+	Recent  *Recent
 	scratch []byte
 	// reader sees what the transaction has written.
 	Reader *Reader

@@ -51,27 +51,27 @@ func (t *texts) flush() {
 // after them, its words, so that a search for several words finds it though they are in
 // different parts.
 func (t *texts) alone(item transcript.SearchItem, same transcript.Key, most int) {
-	add := func(text string, words bool) {
+	add := func(text string, part, words bool) {
 		item.Text = text
-		t.list = append(t.list, transcript.SearchText{Items: []transcript.SearchItem{item}, Same: same, Words: words})
+		t.list = append(t.list, transcript.SearchText{Items: []transcript.SearchItem{item}, Same: same, Part: part, Words: words})
 		if same != (transcript.Key{}) {
 			same[0]++ // the next one is a text of its own
 		}
 	}
 	if len(item.Text) <= most {
-		add(item.Text, false)
+		add(item.Text, false, false)
 		return
 	}
 	folded := transcript.Fold(item.Text) // which is UTF-8
 	for left := folded; ; {
 		end := runeStart(left, most)
-		add(left[:end], false)
+		add(left[:end], true, false)
 		if end == len(left) {
 			break
 		}
 		left = left[runeStart(left, end-transcript.SearchOverlap):]
 	}
-	add(strings.Join(transcript.Words(folded), " "), true)
+	add(strings.Join(transcript.Words(folded), " "), false, true)
 }
 
 // runeStart returns where the character at byte i begins; the end of a shorter text.

@@ -45,6 +45,8 @@ type SearchText struct {
 	// Same is set for a shared text: an item that many exchanges introduce alike, such
 	// as a system prompt. Texts with the same key are kept and found once.
 	Same Key
+	// Part is set for a part of a long item: its words are in another text.
+	Part bool
 	// Words is set for a text that only has the words of a long item, each once, with
 	// spaces between. A search for several words finds the item by it though they are in
 	// different parts.

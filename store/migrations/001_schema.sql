@@ -319,8 +319,9 @@ CREATE TRIGGER exchange_marks_move AFTER DELETE ON exchange BEGIN
   UPDATE mark SET first = (SELECT id FROM exchange WHERE run = mark.run ORDER BY n LIMIT 1) WHERE first = OLD.id;
 END;
 
--- Search. Its texts are in the bodies. Which trigrams are in which row of search_text is
--- in search_terms, a table of FTS5 that is made with the first text (search/index.go).
+-- Search. Its texts are in the bodies. Which trigrams and words are in which row of
+-- search_text is in search_terms and search_words, tables of FTS5 that are made with the
+-- first text (search/index.go).
 
 -- One row: the last exchange before which all are indexed, the next id of a text,
 -- and the exchange of which a part is indexed, with how many of its texts are in.
@@ -343,7 +344,7 @@ CREATE TABLE search_again (
 -- ids from 2^40 on. items says where they are (search/places.go). same is set for a
 -- text that is kept once, however many exchanges bring it.
 CREATE TABLE search_text (
-  id    INTEGER PRIMARY KEY, -- rowid in search_terms
+  id    INTEGER PRIMARY KEY, -- rowid in search_terms and search_words
   first INTEGER NOT NULL,
   last  INTEGER NOT NULL,
   items BLOB    NOT NULL,

@@ -1,6 +1,6 @@
-// Package search is the full-text index of a store. Which trigrams are in which row is
-// in a table of SQLite's FTS5, which keeps no text; which items a row stands for, and
-// where they are in the bodies, is in search_text. So what the index finds is a
+// Package search is the full-text index of a store. Which trigrams and which words are in
+// which row is in two tables of SQLite's FTS5, which keep no text; which items a row
+// stands for, and where they are in the bodies, is in search_text. So what the index finds is a
 // candidate: whoever shows an item reads it first.
 package search
 
@@ -33,13 +33,25 @@ type Index struct {
 // search can put both kinds in the order of exchanges. No id is used twice.
 const againFrom = 1 << 40
 
-// The table is made with the first row: an empty one takes several pages. Segments are
-// merged in small steps (Tidy), since a merge that FTS5 begins by itself may hold the
-// lock for a second.
-var createTerms = []string{
-	`CREATE VIRTUAL TABLE search_terms USING fts5(text, tokenize = 'trigram case_sensitive 1', detail = none, content = '', contentless_delete = 1)`,
-	"INSERT INTO search_terms (search_terms, rank) VALUES ('automerge', 0)",
-	"INSERT INTO search_terms (search_terms, rank) VALUES ('crisismerge', 1000)",
+// tables are the tables of FTS5 and how they cut a text into terms.
+var tables = [2][2]string{{"search_terms", "trigram case_sensitive 1"}, {"search_words", "ascii tokenchars _"}}
+
+// createTables creates the tables with the first row, since empty ones take several
+// pages. Segments are merged in small steps (Tidy): a merge that FTS5 begins by itself
+// may hold the lock for a second.
+func createTables(db DB) error {
+	for _, t := range tables {
+		for _, query := range []string{
+			"CREATE VIRTUAL TABLE " + t[0] + " USING fts5(text, tokenize = '" + t[1] + "', detail = none, content = '', contentless_delete = 1)",
+			"INSERT INTO " + t[0] + " (" + t[0] + ", rank) VALUES ('automerge', 0)",
+			"INSERT INTO " + t[0] + " (" + t[0] + ", rank) VALUES ('crisismerge', 1000)",
+		} {
+			if _, err := db.Exec(query); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // available reports whether this build has FTS5.
@@ -48,7 +60,7 @@ func available(ctx context.Context, db DB) (ok bool, err error) {
 	return ok, err
 }
 
-// made reports whether the table of terms is there.
+// made reports whether the tables of FTS5 are there.
 func made(ctx context.Context, db DB) (ok bool, err error) {
 	err = db.Row(ctx, "SELECT EXISTS (SELECT 1 FROM pragma_table_list WHERE name = 'search_terms')", nil, &ok)
 	return ok, err

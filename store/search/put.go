@@ -40,7 +40,7 @@ func (x *Index) put(p *transcript.SearchTexts) (bool, error) {
 			return false, err
 		}
 	}
-	if err := x.makeTerms(p); err != nil {
+	if err := x.makeTables(p); err != nil {
 		return false, err
 	}
 	first := p.Exchanges[0].N
@@ -77,8 +77,8 @@ func (x *Index) begins(p *transcript.SearchTexts, s *state) (bool, error) {
 	return true, nil
 }
 
-// makeTerms creates the table of terms if it is missing.
-func (x *Index) makeTerms(p *transcript.SearchTexts) error {
+// makeTables creates the tables of FTS5 if they are missing.
+func (x *Index) makeTables(p *transcript.SearchTexts) error {
 	ok, err := available(context.Background(), x.DB)
 	if err == nil && !ok {
 		return transcript.ErrNoIndex
@@ -89,12 +89,7 @@ func (x *Index) makeTerms(p *transcript.SearchTexts) error {
 	if ok, err := made(context.Background(), x.DB); ok || err != nil {
 		return err
 	}
-	for _, query := range createTerms {
-		if _, err := x.DB.Exec(query); err != nil {
-			return err
-		}
-	}
-	return nil
+	return createTables(x.DB)
 }
 
 // haveAll reports whether exchanges are still stored.
@@ -167,8 +162,12 @@ func (x *Index) putText(text *transcript.SearchText, s *state, again bool) error
 		id += againFrom
 	}
 	_, err = x.DB.Exec("INSERT INTO search_text (id, first, last, items, same) VALUES (?, ?, ?, ?, ?)", id, first, last, packItems(items, first), same)
-	if err == nil {
-		_, err = x.DB.Exec("INSERT INTO search_terms (rowid, text) VALUES (?, ?)", id, rowText(text))
+	said := folded(text)
+	if err == nil && !text.Words {
+		_, err = x.DB.Exec("INSERT INTO search_terms (rowid, text) VALUES (?, ?)", id, rowText(said))
+	}
+	if err == nil && !text.Part {
+		_, err = x.DB.Exec("INSERT INTO search_words (rowid, text) VALUES (?, ?)", id, rowWords(said))
 	}
 	return err
 }

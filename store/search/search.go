@@ -37,16 +37,16 @@ var errEnough = errors.New("the caller has enough")
 
 // searching is one search.
 type searching struct {
-	db       DB
-	ctx      context.Context
-	limits   Limits
-	q        *transcript.SearchQuery
-	trigrams []string // of its text, if it has one
-	filter   *exchangeFilter
-	sieve    sieve
-	tools    map[int64]string
-	passed   map[int64]bool // whether an exchange passes the filter
-	given    map[int64]bool // rows that were returned, by ofExchanges
+	db     DB
+	ctx    context.Context
+	limits Limits
+	q      *transcript.SearchQuery
+	query  *query // for its text, if it has one
+	filter *exchangeFilter
+	sieve  sieve
+	tools  map[int64]string
+	passed map[int64]bool // whether an exchange passes the filter
+	given  map[int64]bool // rows that were returned, by ofExchanges
 }
 
 // textRow is a row of search_text, with those of its items that may match.
@@ -81,14 +81,14 @@ func (s *searching) begin() (bool, error) {
 		return false, transcript.ErrNoIndex
 	}
 	if s.q.Text != "" {
-		if s.trigrams, err = trigramsOf(s.q); err != nil {
+		if s.query, err = queryOf(s.q); err != nil {
 			return false, err
 		}
 		if ok, err := made(s.ctx, s.db); !ok || err != nil {
 			return false, err
 		}
 	}
-	s.sieve = sieve{errors: s.q.Errors, words: len(s.q.WordList()) > 1}
+	s.sieve = sieve{errors: s.q.Errors, words: len(s.q.WordList()) > 0}
 	if s.q.Tool != "" {
 		s.sieve.tools, err = s.toolsNamed(s.q.Tool)
 		return len(s.sieve.tools) > 0, err
@@ -168,9 +168,9 @@ func (l *stream) peek() (*textRow, error) {
 }
 
 func (l *stream) page() error {
-	most := mostTrigrams
+	most := mostTerms
 	if l.size == 0 {
-		most = fewTrigrams
+		most = fewTerms
 		some := false // asking FTS5 for an empty span can mean a look at all rows
 		err := l.db.Row(l.ctx, "SELECT EXISTS (SELECT 1 FROM search_text WHERE id >= ? AND id < ?)", []any{l.from, l.below}, &some)
 		if !some || err != nil {
@@ -181,10 +181,10 @@ func (l *stream) page() error {
 	l.size = min(max(firstPage, l.size*4), mostPage)
 	where, args := l.where("t.id >= ? AND t.id < ?", l.from, l.below)
 	query := "SELECT t.id, t.first, t.last, t.items, t.same IS NOT NULL FROM search_text t WHERE " + where + " ORDER BY t.id DESC LIMIT ?"
-	if l.trigrams != nil {
-		query = `SELECT t.id, t.first, t.last, t.items, t.same IS NOT NULL FROM search_terms s CROSS JOIN search_text t ON t.id = s.rowid
-			WHERE s.search_terms MATCH ? AND s.rowid >= ? AND s.rowid < ? AND ` + where + " ORDER BY s.rowid DESC LIMIT ?"
-		args = append([]any{match(l.trigrams, most), l.from, l.below}, args...)
+	if q := l.query; q != nil {
+		query = "SELECT t.id, t.first, t.last, t.items, t.same IS NOT NULL FROM " + q.table + " s CROSS JOIN search_text t ON t.id = s.rowid WHERE s." + q.table +
+			" MATCH ? AND s.rowid >= ? AND s.rowid < ? AND " + where + " ORDER BY s.rowid DESC LIMIT ?"
+		args = append([]any{match(q.terms, most), l.from, l.below}, args...)
 	}
 	rows, n, last, err := l.read(query, append(args, l.size)...)
 	if l.rows = rows; n < l.size {

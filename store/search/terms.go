@@ -9,46 +9,35 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// FTS5 knows of a row which trigrams are in it: three characters that follow each
-// other in the folded text. White space counts as one character, whatever it is.
-// Words of one or two characters have no trigram of their own, so they are written
-// again after the text, between marks. Marks also part the items of a row.
+// A row has an entry in each of two tables of FTS5. In search_terms are its trigrams:
+// three characters that follow each other in the folded text. White space counts as one
+// character, whatever it is. In search_words are its words.
 
 const (
-	mark = "\x01" // in no text: as a control character it counts as white space
-
 	trigram = 3
-	// A query for few trigrams is fast, one for many leaves fewer rows to look at
-	// in vain. Most searches have enough after the first rows, so those are asked
-	// for with few.
-	fewTrigrams  = 8
-	mostTrigrams = 24
+	// A query for few terms is fast, one for many leaves fewer rows to look at in vain.
+	// Most searches have enough after the first rows, so those are asked for with few.
+	fewTerms  = 8
+	mostTerms = 24
 )
 
-// rowText returns what is indexed of a row.
-func rowText(text *transcript.SearchText) string {
-	folded := make([]string, len(text.Items))
-	size := 0
+// folded returns the folded texts of a row.
+func folded(text *transcript.SearchText) string {
+	var b strings.Builder
 	for i := range text.Items {
-		folded[i] = transcript.Fold(text.Items[i].Text)
-		size += len(folded[i])
+		b.WriteString(transcript.Fold(text.Items[i].Text))
+		b.WriteByte('\n')
 	}
-	b := make([]byte, 0, size+size/8+16)
-	for _, s := range folded {
-		b = append(b, mark...)
-		b = appendPlain(b, s)
-	}
-	seen := map[string]bool{}
-	for _, s := range folded {
-		for word := range strings.FieldsFuncSeq(s, func(r rune) bool { return !transcript.IsWordRune(r) }) {
-			if isShort(word) && !seen[word] {
-				seen[word] = true
-				b = append(append(b, mark...), word...)
-			}
-		}
-	}
-	return string(append(b, mark...))
+	return b.String()
 }
+
+// rowText returns what is in search_terms of a row.
+func rowText(folded string) string {
+	return string(appendPlain(make([]byte, 0, len(folded)), folded))
+}
+
+// rowWords returns what is in search_words of a row.
+func rowWords(folded string) string { return strings.Join(transcript.Words(folded), " ") }
 
 // appendPlain appends a folded text with blanks for all white space.
 func appendPlain(b []byte, s string) []byte {
@@ -65,25 +54,19 @@ func appendPlain(b []byte, s string) []byte {
 	return b
 }
 
-func isShort(word string) bool {
-	return len(word) < trigram*utf8.UTFMax && utf8.RuneCountInString(word) < trigram
+// A query is for the rows of a table that have some terms.
+type query struct {
+	table string
+	terms []string
 }
 
-// trigramsOf returns the trigrams that an item must have to match a query, each
-// once; ErrNoIndex if there are none.
-func trigramsOf(q *transcript.SearchQuery) ([]string, error) {
-	var list []string
+// queryOf returns what the rows of a search's hits must have; ErrNoIndex if its text is
+// too short.
+func queryOf(q *transcript.SearchQuery) (*query, error) {
 	if words := q.WordList(); len(words) > 0 {
-		for _, word := range words {
-			list = appendTrigrams(list, word)
-			if isShort(word) {
-				// Of two characters the first mark makes a trigram, of one both.
-				list = append(list, string([]rune(mark + word + mark)[:trigram]))
-			}
-		}
-	} else {
-		list = appendTrigrams(list, transcript.Fold(q.Text))
+		return &query{"search_words", words}, nil
 	}
+	list := appendTrigrams(nil, transcript.Fold(q.Text))
 	if len(list) == 0 {
 		return nil, transcript.ErrNoIndex
 	}
@@ -93,7 +76,7 @@ func trigramsOf(q *transcript.SearchQuery) ([]string, error) {
 			each = append(each, t)
 		}
 	}
-	return each, nil
+	return &query{"search_terms", each}, nil
 }
 
 // appendTrigrams appends the trigrams of a folded text, of a long one those of its
@@ -110,14 +93,14 @@ func appendTrigrams(list []string, text string) []string {
 	return list
 }
 
-// match returns the FTS5 expression for rows that have at most n of some trigrams,
-// which lie far apart.
-func match(trigrams []string, n int) string {
+// match returns the FTS5 expression for rows that have n of some terms, which lie far
+// apart, or all.
+func match(terms []string, n int) string {
 	var b strings.Builder
-	for i := range min(n, len(trigrams)) {
-		t := trigrams[i]
-		if len(trigrams) > n {
-			t = trigrams[i*(len(trigrams)-1)/(n-1)]
+	for i := range min(n, len(terms)) {
+		t := terms[i]
+		if len(terms) > n {
+			t = terms[i*(len(terms)-1)/(n-1)]
 		}
 		if i > 0 {
 			b.WriteString(" AND ")

@@ -3,6 +3,7 @@ package search
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -10,22 +11,25 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// missing returns a trigram of a query that the row of a text does not have.
-func missing(t *testing.T, text string, q transcript.SearchQuery) (trigram string, asked bool) {
+// missing returns a term of a query that the row of a text does not have.
+func missing(t *testing.T, text string, q transcript.SearchQuery) (term string, asked bool) {
 	t.Helper()
-	list, err := trigramsOf(&q)
+	query, err := queryOf(&q)
 	if err != nil {
 		return "", false
 	}
-	row := rowText(&transcript.SearchText{Items: []transcript.SearchItem{{Text: "before"}, {Text: text}, {Text: "after"}}})
+	said := folded(&transcript.SearchText{Items: []transcript.SearchItem{{Text: "before"}, {Text: text}, {Text: "after"}}})
+	row, words := rowText(said), strings.Split(rowWords(said), " ")
 	if !utf8.ValidString(row) || strings.Contains(row, "\x00") {
 		t.Fatalf("FTS5 does not read all of %q", row)
 	}
-	for _, one := range list {
-		if utf8.RuneCountInString(one) != 3 {
+	for _, one := range query.terms {
+		switch {
+		case query.table == "search_words" && !slices.Contains(words, one):
+			return one, true
+		case query.table == "search_terms" && utf8.RuneCountInString(one) != 3:
 			t.Fatalf("%q is no trigram", one)
-		}
-		if !strings.Contains(row, one) {
+		case query.table == "search_terms" && !strings.Contains(row, one):
 			return one, true
 		}
 	}
@@ -46,8 +50,8 @@ func queriesOf(text string, from, length int) []transcript.SearchQuery {
 }
 
 // Whatever part of a text is looked for, and whichever of its words, its row has the
-// trigrams.
-func TestTrigrams_MissNothing(t *testing.T) {
+// terms.
+func TestTerms_MissNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	letters := []rune("ab -語é\nA\"\x00İſK_")
 	asked, passed := 0, 0
@@ -76,7 +80,7 @@ func TestTrigrams_MissNothing(t *testing.T) {
 	}
 }
 
-func FuzzTrigrams(f *testing.F) {
+func FuzzTerms(f *testing.F) {
 	f.Add("The quick \"Brown\" fox", 4, 5)
 	f.Add("a\x00b\xff\u00a0İıſK 数据 go", 0, 9)
 	f.Fuzz(func(t *testing.T, text string, from, length int) {
@@ -97,20 +101,20 @@ func FuzzTrigrams(f *testing.F) {
 	})
 }
 
-func TestTrigrams_OfShortTexts(t *testing.T) {
+func TestQueryOf_ShortTexts(t *testing.T) {
 	for _, q := range []transcript.SearchQuery{{Text: "ab"}, {Text: "語"}, {Text: "--", Words: true}} {
-		if got, err := trigramsOf(&q); !errors.Is(err, transcript.ErrNoIndex) {
-			t.Errorf("%q: %q, %v, want ErrNoIndex", q.Text, got, err)
+		if got, err := queryOf(&q); !errors.Is(err, transcript.ErrNoIndex) {
+			t.Errorf("%q: %v, %v, want ErrNoIndex", q.Text, got, err)
 		}
 	}
-	for text, want := range map[string]string{"a": mark + "a" + mark, "Go": mark + "go", "数据": mark + "数据", "abc": "abc"} {
-		if got, err := trigramsOf(&transcript.SearchQuery{Text: text, Words: true}); err != nil || len(got) != 1 || got[0] != want {
-			t.Errorf("the word %s: %q, %v, want %q", text, got, err, want)
+	for _, word := range []string{"a", "go", "数据", "abc"} {
+		if got, err := queryOf(&transcript.SearchQuery{Text: word, Words: true}); err != nil || !slices.Equal(got.terms, []string{word}) {
+			t.Errorf("the word %s: %v, %v", word, got, err)
 		}
 	}
 }
 
-func TestMatch_TakesTrigramsThatLieFarApart(t *testing.T) {
+func TestMatch_TakesTermsThatLieFarApart(t *testing.T) {
 	list := []string{"abc", `b"c`, "cde", "def", "efg"}
 	for n, want := range map[int]string{8: `"abc" AND "b""c" AND "cde" AND "def" AND "efg"`, 5: `"abc" AND "b""c" AND "cde" AND "def" AND "efg"`, 3: `"abc" AND "cde" AND "efg"`, 2: `"abc" AND "efg"`} {
 		if got := match(list, n); got != want {

@@ -20,8 +20,11 @@ func (x *Index) Tidy() (more bool, err error) {
 		ok, err = made(ctx, x.DB)
 	}
 	for more = ok; more && err == nil; {
-		if more, err = x.dropTerms(); !more && err == nil {
-			more, err = x.merge()
+		more, err = x.dropTerms()
+		for _, t := range tables {
+			if !more && err == nil {
+				more, err = x.merge(t[0])
+			}
 		}
 		if x.Enough() {
 			break
@@ -45,7 +48,7 @@ func (x *Index) dropTerms() (bool, error) {
 	if err != nil || len(gone) == 0 {
 		return false, err
 	}
-	for _, query := range []string{"DELETE FROM search_terms WHERE rowid IN " + listed, "DELETE FROM search_gone WHERE id IN " + listed} {
+	for _, query := range []string{"DELETE FROM search_terms WHERE rowid IN " + listed, "DELETE FROM search_words WHERE rowid IN " + listed, "DELETE FROM search_gone WHERE id IN " + listed} {
 		if err == nil {
 			_, err = x.DB.Exec(query, inJSON(gone))
 		}
@@ -53,12 +56,12 @@ func (x *Index) dropTerms() (bool, error) {
 	return true, err
 }
 
-// merge merges a few pages, if there are enough segments of about one size, or one
+// merge merges a few pages of a table, if there are enough segments of about one size, or one
 // with enough rows that are gone.
-func (x *Index) merge() (bool, error) {
+func (x *Index) merge(table string) (bool, error) {
 	before, err := x.changes()
 	if err == nil {
-		_, err = x.DB.Exec("INSERT INTO search_terms (search_terms, rank) VALUES ('merge', ?)", mergePages)
+		_, err = x.DB.Exec("INSERT INTO "+table+" ("+table+", rank) VALUES ('merge', ?)", mergePages)
 	}
 	after, err2 := x.changes()
 	if err == nil {
@@ -74,7 +77,7 @@ func (x *Index) changes() (n int64, err error) {
 
 // DropAll empties the index.
 func (x *Index) DropAll() error {
-	queries := []string{"DROP TABLE IF EXISTS search_terms", "DELETE FROM search_gone"}
+	queries := []string{"DROP TABLE IF EXISTS search_terms", "DROP TABLE IF EXISTS search_words", "DELETE FROM search_gone"}
 	ok, err := available(context.Background(), x.DB)
 	if !ok {
 		queries = []string{"INSERT OR IGNORE INTO search_gone SELECT id FROM search_text"}

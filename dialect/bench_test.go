@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/retake-debugger/retake/dialect/api"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -43,7 +44,7 @@ func BenchmarkSplit(b *testing.B) {
 
 func BenchmarkDecode(b *testing.B) {
 	answer := []byte(`{"id":"c","object":"chat.completion","model":"m-1","choices":[{"index":0,"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`)
-	for name, w := range map[string]*Wire{
+	for name, w := range map[string]*api.Wire{
 		"request_4KB":   {Request: chatHistory(4, 300), Response: answer, Status: 200},
 		"request_100KB": {Request: chatHistory(20, 2400), Response: answer, Status: 200},
 		"stream_20":     {Request: chatHistory(1, 100), Response: chatStreamBody(20), Status: 200},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/retake-debugger/retake/dialect/api"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -63,7 +64,7 @@ func read(tb testing.TB, path ...string) []byte {
 }
 
 // caseWire loads one exchange of a case; prefix is "" or "01." and so on.
-func caseWire(tb testing.TB, dir, prefix string) *Wire {
+func caseWire(tb testing.TB, dir, prefix string) *api.Wire {
 	name := filepath.Join(dir, prefix+"headers.json")
 	if _, err := os.Stat(name); err != nil {
 		name = filepath.Join(dir, "headers.json")
@@ -78,7 +79,7 @@ func caseWire(tb testing.TB, dir, prefix string) *Wire {
 	if err := json.Unmarshal(read(tb, name), &h); err != nil {
 		tb.Fatal(err)
 	}
-	w := &Wire{Method: h.Request.Method, URL: h.Request.Path, Status: h.Response.Status, ResponseHeader: map[string][]string{}}
+	w := &api.Wire{Method: h.Request.Method, URL: h.Request.Path, Status: h.Response.Status, ResponseHeader: map[string][]string{}}
 	for n, v := range h.Response.Headers {
 		w.ResponseHeader[n] = []string{v}
 	}
@@ -127,7 +128,7 @@ func TestCases_DecodeAsExpected(t *testing.T) {
 	}
 }
 
-func checkCase(t *testing.T, want caseExpect, w *Wire, turn *transcript.Turn) {
+func checkCase(t *testing.T, want caseExpect, w *api.Wire, turn *transcript.Turn) {
 	if want.Events != nil && turn.Events != *want.Events {
 		t.Errorf("%d events, want %d", turn.Events, *want.Events)
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/retake-debugger/retake/dialect/api"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -114,7 +115,7 @@ func TestChain_AnswerAndResentHistoryAreTheSame(t *testing.T) {
 				}
 				found = true
 				answer, items := chainKeys(Decode(g.dialect, g.wire).Output)
-				resent, again := chainKeys(Decode(g.dialect, &Wire{Request: []byte(c.resent)}).Input)
+				resent, again := chainKeys(Decode(g.dialect, &api.Wire{Request: []byte(c.resent)}).Input)
 				if len(answer) != len(resent) || len(answer) == 0 {
 					t.Errorf("%s: %d items in the answer, %d in the next request", name, len(answer), len(resent))
 					continue

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/retake-debugger/retake/dialect/api"
+	"github.com/retake-debugger/retake/dialect/draft"
 	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -40,7 +42,7 @@ func TestCorpus_ConversionsKeepWhatTheyDoNotList(t *testing.T) {
 				continue
 			}
 			n[way]++
-			n[way+": items"] += len(Decode(from, &Wire{Request: body}).Input)
+			n[way+": items"] += len(Decode(from, &api.Wire{Request: body}).Input)
 			if len(lost)+len(lostBack) == 0 {
 				n[way+": without any loss"]++
 			}
@@ -82,11 +84,11 @@ type conversion struct {
 type beat struct{ kind, role, id, name, text string }
 
 // keepsItems compares what two requests say, item by item.
-func (w *conversion) keepsItems(from transcript.Dialect, a []byte, to transcript.Dialect, b []byte, lost []Loss) {
+func (w *conversion) keepsItems(from transcript.Dialect, a []byte, to transcript.Dialect, b []byte, lost []draft.Loss) {
 	w.t.Helper()
-	want := beats(a, Decode(from, &Wire{Request: a}).Input, lost)
-	got := beats(b, Decode(to, &Wire{Request: b}).Input, nil)
-	if slices.ContainsFunc(lost, func(l Loss) bool { return l.Code == MessageMoved }) {
+	want := beats(a, Decode(from, &api.Wire{Request: a}).Input, lost)
+	got := beats(b, Decode(to, &api.Wire{Request: b}).Input, nil)
+	if slices.ContainsFunc(lost, func(l draft.Loss) bool { return l.Code == draft.MessageMoved }) {
 		w.n["ways in which a message moved"]++
 		want, got = anyOrder(want), anyOrder(got)
 	}
@@ -120,8 +122,8 @@ func anyOrder(list []beat) []beat {
 
 // beats reads items as they are to be after the losses. What one role says in
 // adjacent messages is one beat: dialects cut it differently.
-func beats(body []byte, items []transcript.Item, lost []Loss) []beat {
-	at := map[string][]Loss{} // by the pointer of the item that a loss lies in
+func beats(body []byte, items []transcript.Item, lost []draft.Loss) []beat {
+	at := map[string][]draft.Loss{} // by the pointer of the item that a loss lies in
 	for _, l := range lost {
 		for i := range items {
 			if l.At == items[i].At || strings.HasPrefix(l.At, items[i].At+"/") || strings.HasPrefix(items[i].At, l.At+"/") {
@@ -136,7 +138,7 @@ func beats(body []byte, items []transcript.Item, lost []Loss) []beat {
 		}
 		ids[m.Result] = items[m.Call].CallID
 		for _, l := range at[items[m.Call].At] {
-			if l.Code == CallIDRewritten {
+			if l.Code == draft.CallIDRewritten {
 				ids[m.Result] = l.To
 			}
 		}
@@ -181,38 +183,38 @@ func beats(body []byte, items []transcript.Item, lost []Loss) []beat {
 }
 
 // suffer makes the losses of an item in a beat. It is false if nothing is left.
-func suffer(b *beat, body []byte, it *transcript.Item, here, all []Loss) bool {
+func suffer(b *beat, body []byte, it *transcript.Item, here, all []draft.Loss) bool {
 	for _, l := range all {
-		if l.Code == ToolNameRewritten && l.From == b.name && b.kind == string(transcript.ToolCall) {
+		if l.Code == draft.ToolNameRewritten && l.From == b.name && b.kind == string(transcript.ToolCall) {
 			b.name = l.To
 		}
 	}
 	for _, l := range here {
 		whole := l.At == it.At
 		switch l.Code {
-		case CallIDRewritten:
+		case draft.CallIDRewritten:
 			if whole {
 				b.id = l.To
 			}
-		case RoleChanged:
+		case draft.RoleChanged:
 			b.role = l.To
-		case CallRewritten, ArgumentsRewritten:
-			if b.kind == string(transcript.ToolCall) && (l.From == "free text" || l.Code == ArgumentsRewritten) {
+		case draft.CallRewritten, draft.ArgumentsRewritten:
+			if b.kind == string(transcript.ToolCall) && (l.From == "free text" || l.Code == draft.ArgumentsRewritten) {
 				c, _ := rawjson.Canonical([]byte(`{"input":` + string(rawjson.Quote(it.ArgumentsRaw)) + `}`))
 				b.text = string(c)
 			} else if b.kind == string(transcript.ToolResult) && b.text == "" {
 				b.text = string(rawjson.Get(it.Raw, "output")) + string(rawjson.Get(it.Raw, "tools"))
 			}
-		case ItemDropped, HistoryMissing, ServerCallDropped:
+		case draft.ItemDropped, draft.HistoryMissing, draft.ServerCallDropped:
 			if whole {
 				return false
 			}
-		case TextDropped:
+		case draft.TextDropped:
 			if strings.TrimSpace(b.text) == "" {
 				return b.kind == string(transcript.ToolResult)
 			}
 			b.text = strings.Replace(b.text, l.From, "", 1)
-		case PartRewritten:
+		case draft.PartRewritten:
 			if l.From == "document" {
 				b.text += rawjson.String(rawjson.Get(valueAt(body, l.At), "source", "data"))
 			}
@@ -234,7 +236,7 @@ func values(v []byte, at string, name string, keep func(at, value string)) {
 			values(c.Value(), at+"/"+rawjson.EscapeToken(key), key, keep)
 		}
 	case rawjson.IsArray(v):
-		each(v, at, func(v []byte, at string) { values(v, at, name, keep) })
+		draft.Each(v, at, func(v []byte, at string) { values(v, at, name, keep) })
 	case rawjson.IsString(v):
 		if text := rawjson.Unquote(v); text != "" {
 			keep(at, respelled(name, text))
@@ -283,7 +285,7 @@ func silent(at, value string) bool {
 
 // accountsForValues looks for each value of a request in what came back, and for
 // what is not there in the lists.
-func (w *conversion) accountsForValues(body, there, back []byte, lost, lostBack []Loss) {
+func (w *conversion) accountsForValues(body, there, back []byte, lost, lostBack []draft.Loss) {
 	w.t.Helper()
 	after := map[string]int{}
 	values(back, "", "", func(_, v string) { after[v]++ })

@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/retake-debugger/retake/dialect/api"
+	"github.com/retake-debugger/retake/dialect/draft"
 	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -105,7 +107,7 @@ func TestCases_ConvertForAnotherProvider(t *testing.T) {
 		}
 		Forbidden []string `json:"forbidden_substrings"`
 		Notices   []struct {
-			Code   LossCode
+			Code   draft.LossCode
 			ItemID string `json:"item_id"`
 			From   string
 		}
@@ -129,7 +131,7 @@ func TestCases_ConvertForAnotherProvider(t *testing.T) {
 			t.Errorf("%s is in %s", s, got)
 		}
 	}
-	items := Decode(transcript.Messages, &Wire{Request: got}).Input
+	items := Decode(transcript.Messages, &api.Wire{Request: got}).Input
 	pairs := transcript.PairItems(items)
 	if len(pairs) != 1 || pairs[0].State != transcript.Paired {
 		t.Fatalf("pairs %+v in %s", pairs, got)
@@ -140,7 +142,7 @@ func TestCases_ConvertForAnotherProvider(t *testing.T) {
 		t.Errorf("call %+v\nresult %+v", call, result)
 	}
 	for _, l := range losses {
-		if l.Code == ParameterAdded { // max_tokens: nothing of the request is lost by it
+		if l.Code == draft.ParameterAdded { // max_tokens: nothing of the request is lost by it
 			continue
 		}
 		if len(want.Notices) == 0 {

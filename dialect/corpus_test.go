@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/retake-debugger/retake/dialect/api"
 	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -26,7 +27,7 @@ import (
 type corpusCase struct {
 	key  string // file#index
 	want corpusWant
-	wire *Wire
+	wire *api.Wire
 }
 
 type corpusWant struct {
@@ -160,10 +161,10 @@ func corpusFile(tb testing.TB, dir string, line []byte) (out []corpusCase) {
 		if len(x.WS) > 0 && string(x.WS) != "null" || x.Response == nil || x.Request.Method == "" || want.Stream == "aws-eventstream" {
 			continue
 		}
-		w := &Wire{Method: strings.ToUpper(x.Request.Method), URL: x.Request.URL, Status: x.Response.Status,
+		w := &api.Wire{Method: strings.ToUpper(x.Request.Method), URL: x.Request.URL, Status: x.Response.Status,
 			RequestHeader: x.Request.header(), ResponseHeader: x.Response.header()}
-		w.Request, _ = Text(header(w.RequestHeader, "Content-Encoding"), x.Request.bytes(), 0)
-		w.Response, _ = Text(header(w.ResponseHeader, "Content-Encoding"), x.Response.bytes(), 0)
+		w.Request, _ = Text(api.Header(w.RequestHeader, "Content-Encoding"), x.Request.bytes(), 0)
+		w.Response, _ = Text(api.Header(w.ResponseHeader, "Content-Encoding"), x.Response.bytes(), 0)
 		out = append(out, corpusCase{key: fmt.Sprintf("%s#%d", row.File, want.I), want: want, wire: w})
 	}
 	return out

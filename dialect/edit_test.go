@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/retake-debugger/retake/dialect/api"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -29,11 +30,11 @@ func TestSetResult_FindsTheResultOfTheLastCall(t *testing.T) {
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: got %s, %v; want %s", c.name, got, err, c.want)
 		}
-		if _, err := SetResult(c.d, []byte(c.body), "nobody", "NEW"); !errors.Is(err, ErrNoResult) {
+		if _, err := SetResult(c.d, []byte(c.body), "nobody", "NEW"); !errors.Is(err, api.ErrNoResult) {
 			t.Errorf("%s: no error but %v for an unknown id", c.name, err)
 		}
 	}
-	if _, err := SetResultAt(transcript.Chat, []byte(`{"messages":[{"role":"user","content":"x"}]}`), "/messages/0", "y"); !errors.Is(err, ErrNoResult) {
+	if _, err := SetResultAt(transcript.Chat, []byte(`{"messages":[{"role":"user","content":"x"}]}`), "/messages/0", "y"); !errors.Is(err, api.ErrNoResult) {
 		t.Errorf("a user message is taken for a result: %v", err)
 	}
 }
@@ -47,10 +48,10 @@ func TestContinue_AppendsAnswerAndResults(t *testing.T) {
 		if turn.Response == nil || turn.Error != nil || len(turn.Output) == 0 {
 			continue
 		}
-		var results []Result
+		var results []api.Result
 		for _, it := range turn.Output {
 			if it.Kind == transcript.ToolCall && !it.ServerSide && it.Choice == 0 {
-				results = append(results, Result{CallID: it.CallID, Text: "out of " + it.Name, IsError: it.Name == "now"})
+				results = append(results, api.Result{CallID: it.CallID, Text: "out of " + it.Name, IsError: it.Name == "now"})
 			}
 		}
 		n++
@@ -59,7 +60,7 @@ func TestContinue_AppendsAnswerAndResults(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		next := Decode(c.dialect, &Wire{Request: got})
+		next := Decode(c.dialect, &api.Wire{Request: got})
 		if len(next.Warnings) > len(turn.Warnings) {
 			t.Errorf("%s: %q", c.name, next.Warnings)
 		}
@@ -72,7 +73,7 @@ func TestContinue_AppendsAnswerAndResults(t *testing.T) {
 	}
 }
 
-func isContinued(turn, next *transcript.Turn, results []Result) error {
+func isContinued(turn, next *transcript.Turn, results []api.Result) error {
 	var want []transcript.Key
 	if turn.PreviousID == "" {
 		want, _ = chainKeys(turn.Input)

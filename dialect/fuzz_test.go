@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/retake-debugger/retake/dialect/api"
 	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -25,7 +26,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(d, c.wire.Request[:len(c.wire.Request)/2], c.wire.Response[:len(c.wire.Response)/2], 500)
 	}
 	f.Fuzz(func(t *testing.T, n byte, request, response []byte, status int) {
-		w := &Wire{Method: "POST", URL: "/v1/chat/completions", Status: status, Request: request, Response: response}
+		w := &api.Wire{Method: "POST", URL: "/v1/chat/completions", Status: status, Request: request, Response: response}
 		Recognise(w)
 		w.URL = "/odd"
 		Recognise(w)
@@ -40,7 +41,7 @@ func FuzzDecode(f *testing.F) {
 		if _, err := json.Marshal(turn); err != nil {
 			t.Fatal(err)
 		}
-		again := Decode(dialectOf(n), &Wire{Method: "POST", URL: "/odd", Status: status, Request: bytes.Clone(request), Response: bytes.Clone(response)})
+		again := Decode(dialectOf(n), &api.Wire{Method: "POST", URL: "/odd", Status: status, Request: bytes.Clone(request), Response: bytes.Clone(response)})
 		if !reflect.DeepEqual(turn, again) {
 			t.Fatal("the same bytes decode differently")
 		}
@@ -100,7 +101,7 @@ func checkOneChange(t testing.TB, d transcript.Dialect, body, got []byte, id, te
 	if !json.Valid(got) {
 		t.Fatalf("not JSON: %q", got)
 	}
-	a, b := Decode(d, &Wire{Request: body}).Input, Decode(d, &Wire{Request: got}).Input
+	a, b := Decode(d, &api.Wire{Request: body}).Input, Decode(d, &api.Wire{Request: got}).Input
 	if len(a) != len(b) {
 		t.Fatalf("%d items became %d", len(a), len(b))
 	}

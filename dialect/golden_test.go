@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/retake-debugger/retake/dialect/api"
 	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -22,7 +23,7 @@ var update = flag.Bool("update", false, "rewrite want.json")
 type goldenCase struct {
 	name, dir string
 	dialect   transcript.Dialect
-	wire      *Wire
+	wire      *api.Wire
 }
 
 func goldenCases(tb testing.TB) []goldenCase {
@@ -34,7 +35,7 @@ func goldenCases(tb testing.TB) []goldenCase {
 			tb.Fatalf("no case found in testdata/%s", d)
 		}
 		for _, dir := range dirs {
-			w := &Wire{Method: "POST", URL: path, Status: 200, Request: read(tb, dir, "request.json")}
+			w := &api.Wire{Method: "POST", URL: path, Status: 200, Request: read(tb, dir, "request.json")}
 			if b, err := os.ReadFile(filepath.Join(dir, "status")); err == nil {
 				if err := json.Unmarshal(b, &w.Status); err != nil {
 					tb.Fatal(err)
@@ -101,7 +102,7 @@ func TestDecode(t *testing.T) {
 
 // checkTurn holds what is true of every Turn: what it calls JSON is JSON, and
 // each item stands where its At says.
-func checkTurn(tb testing.TB, w *Wire, turn *transcript.Turn) {
+func checkTurn(tb testing.TB, w *api.Wire, turn *transcript.Turn) {
 	tb.Helper()
 	if len(turn.Response) > 0 && !json.Valid(turn.Response) {
 		tb.Errorf("the response object is not JSON: %.300q", turn.Response)
@@ -173,7 +174,7 @@ func TestDecode_ACutBodyIsAPrefix(t *testing.T) {
 	for _, c := range goldenCases(t) {
 		whole := Decode(c.dialect, c.wire)
 		for i := 0; i < len(c.wire.Request); i += stride(c.wire.Request) {
-			w := Wire{Method: "POST", URL: c.wire.URL, Request: c.wire.Request[:i]}
+			w := api.Wire{Method: "POST", URL: c.wire.URL, Request: c.wire.Request[:i]}
 			cut := Decode(c.dialect, &w)
 			checkTurn(t, &w, cut)
 			if len(cut.Input) > len(whole.Input)+1 {

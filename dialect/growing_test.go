@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/retake-debugger/retake/dialect/api"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -28,7 +29,7 @@ func TestGrowing_GivesWhatContinueDoes(t *testing.T) {
 			g, want := NewGrowing(d, []byte(body)), []byte(body)
 			for step := range 4 {
 				response := []byte(fmt.Sprintf(answer, step))
-				results := []Result{{CallID: fmt.Sprint("c", step), Text: "a \"result\"\n"}, {CallID: "r", Raw: []byte(`{"role":"tool","type":"function_call_output","content":[1 ],"tool_call_id":"o"}`)}}[:step%3]
+				results := []api.Result{{CallID: fmt.Sprint("c", step), Text: "a \"result\"\n"}, {CallID: "r", Raw: []byte(`{"role":"tool","type":"function_call_output","content":[1 ],"tool_call_id":"o"}`)}}[:step%3]
 				before := bytes.Clone(g.Body())
 				kept := g.Body()
 				next, err := Continue(d, want, response, results)

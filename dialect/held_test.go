@@ -3,6 +3,7 @@ package dialect
 import (
 	"testing"
 
+	"github.com/retake-debugger/retake/dialect/api"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -35,7 +36,7 @@ func TestDecode_WhatTheProviderHolds(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := &Wire{Method: tt.method, URL: "https://api.example.com" + tt.url, Status: 200, Request: []byte(tt.request), Response: []byte(tt.response)}
+			w := &api.Wire{Method: tt.method, URL: "https://api.example.com" + tt.url, Status: 200, Request: []byte(tt.request), Response: []byte(tt.response)}
 			turn := Decode(Recognise(w), w)
 			got := held{turn.Dialect, turn.PreviousID, turn.Conversation, turn.RetrievedID, turn.Replaces}
 			if got != tt.want {

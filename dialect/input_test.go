@@ -5,29 +5,30 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/retake-debugger/retake/dialect/api"
 	"github.com/retake-debugger/retake/transcript"
 )
 
 // A request goes on in the memory of the one before it, and only then.
 func TestRelease_GivesTheInputToTheNextRequest(t *testing.T) {
 	tools := `"tools":[{"type":"function","function":{"name":"f"}},{"type":"function","function":{"name":"g"}}]`
-	body := func(texts ...string) *Wire {
+	body := func(texts ...string) *api.Wire {
 		var list []string
 		for _, text := range texts {
 			list = append(list, fmt.Sprintf(`{"role":"user","content":%q}`, text))
 		}
-		return &Wire{Request: []byte(`{"messages":[` + strings.Join(list, ",") + `],` + tools + `}`)}
+		return &api.Wire{Request: []byte(`{"messages":[` + strings.Join(list, ",") + `],` + tools + `}`)}
 	}
-	var m Memory
-	read := func(texts ...string) *Reading {
+	var m api.Memory
+	read := func(texts ...string) *api.Reading {
 		t.Helper()
-		r := m.Read(transcript.Chat, body(texts...))
+		r := Read(&m, transcript.Chat, body(texts...))
 		if n := len(r.Turn.Input); n != len(texts)+2 {
 			t.Fatalf("%d items, want %d", n, len(texts)+2)
 		}
 		return r
 	}
-	place := func(r *Reading) *transcript.Item { return &r.Turn.Input[0] }
+	place := func(r *api.Reading) *transcript.Item { return &r.Turn.Input[0] }
 
 	first := read("a", "b", "c")
 	m.Release(first)
@@ -54,21 +55,21 @@ func TestRelease_GivesTheInputToTheNextRequest(t *testing.T) {
 // What is kept is bounded, however many histories there are.
 func TestRelease_KeepsABoundedNumberOfItems(t *testing.T) {
 	long := strings.Repeat(`{"role":"user","content":"x"},`, 1000)
-	var m Memory
+	var m api.Memory
 	for i := range 60 {
-		w := &Wire{Request: fmt.Appendf(nil, `{"messages":[%s{"role":"user","content":"end %d"}]}`, long, i)}
-		m.Release(m.Read(transcript.Chat, w))
+		w := &api.Wire{Request: fmt.Appendf(nil, `{"messages":[%s{"role":"user","content":"end %d"}]}`, long, i)}
+		m.Release(Read(&m, transcript.Chat, w))
 	}
-	if m.kept > mostInputItems || len(m.ended) == 0 {
-		t.Errorf("%d items are kept, of %d inputs", m.kept, len(m.ended))
+	if m.Kept > api.MostInputItems || len(m.Ended) == 0 {
+		t.Errorf("%d items are kept, of %d inputs", m.Kept, len(m.Ended))
 	}
-	for _, e := range m.recent {
-		m.forget(e)
+	for _, e := range m.Recent {
+		m.Forget(e)
 	}
-	for _, e := range m.older {
-		m.forget(e)
+	for _, e := range m.Older {
+		m.Forget(e)
 	}
-	if m.kept != 0 || len(m.ended) != 0 {
-		t.Errorf("%d items of %d inputs are kept for elements that are forgotten", m.kept, len(m.ended))
+	if m.Kept != 0 || len(m.Ended) != 0 {
+		t.Errorf("%d items of %d inputs are kept for elements that are forgotten", m.Kept, len(m.Ended))
 	}
 }

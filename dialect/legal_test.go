@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/retake-debugger/retake/dialect/api"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -15,7 +16,7 @@ var wrap = map[transcript.Dialect]func(string) string{
 }
 
 func keysOf(d transcript.Dialect, messages string) []transcript.Key {
-	return transcript.Keys(Decode(d, &Wire{Method: "POST", Request: []byte(wrap[d](messages))}).Input)
+	return transcript.Keys(Decode(d, &api.Wire{Method: "POST", Request: []byte(wrap[d](messages))}).Input)
 }
 
 // What clients may change when they send a history again.

@@ -5,6 +5,7 @@ package dialect
 import (
 	"bytes"
 	"fmt"
+	"github.com/retake-debugger/retake/dialect/api"
 	"github.com/retake-debugger/retake/rawjson"
 	"syscall"
 	"testing"
@@ -18,18 +19,18 @@ func BenchmarkMemory_Read(b *testing.B) {
 	for _, a := range growing() {
 		b.Run(string(a.dialect), func(b *testing.B) {
 			mark := bytes.LastIndex(a.body, []byte("#00000000"))
-			var memory Memory
-			w := &Wire{Request: a.body}
+			var memory api.Memory
+			w := &api.Wire{Request: a.body}
 			ways := []struct {
 				name string
 				do   func()
 			}{
-				{"read", func() { memory.Read(a.dialect, w) }},
+				{"read", func() { Read(&memory, a.dialect, w) }},
 				{"scan", func() { rawjson.Valid(w.Request) }},
 				{"decode", func() { Decode(a.dialect, w); Split(a.dialect, w.Request) }},
 			}
 			spent := make([]time.Duration, len(ways))
-			memory.Read(a.dialect, w)
+			Read(&memory, a.dialect, w)
 			n := 0
 			for b.Loop() {
 				n++

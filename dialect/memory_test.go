@@ -12,13 +12,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/retake-debugger/retake/dialect/api"
 	"github.com/retake-debugger/retake/transcript"
 )
 
 // checkRead compares what a memory reads with what is read without one.
-func checkRead(t *testing.T, m *Memory, d transcript.Dialect, w *Wire) {
+func checkRead(t *testing.T, m *api.Memory, d transcript.Dialect, w *api.Wire) {
 	t.Helper()
-	got, want := m.Read(d, w), Decode(d, w)
+	got, want := Read(m, d, w), Decode(d, w)
 	if !reflect.DeepEqual(got.Turn, want) {
 		t.Fatalf("%s turn of %.2000s\ndiffers (-decoded +read):\n%s", d, w.Request, cmp.Diff(want, got.Turn))
 	}
@@ -39,13 +40,13 @@ func checkRead(t *testing.T, m *Memory, d transcript.Dialect, w *Wire) {
 
 // marked is what was seen of pieces of one length with one mark.
 type marked struct {
-	mark   Mark
+	mark   api.Mark
 	length int
 }
 
 var seenMarks sync.Map // of all readings in this test: no mark may mean two things
 
-func checkMarks(t *testing.T, r *Reading, body []byte) {
+func checkMarks(t *testing.T, r *api.Reading, body []byte) {
 	t.Helper()
 	if len(r.Marks) != 0 && len(r.Marks) != len(r.Cuts) {
 		t.Fatalf("%d marks for %d pieces", len(r.Marks), len(r.Cuts))
@@ -54,7 +55,7 @@ func checkMarks(t *testing.T, r *Reading, body []byte) {
 	for i, m := range r.Marks {
 		piece := string(body[start:r.Cuts[i]])
 		start = r.Cuts[i]
-		if m == (Mark{}) {
+		if m == (api.Mark{}) {
 			continue
 		}
 		if before, seen := seenMarks.LoadOrStore(marked{m, len(piece)}, piece); seen && before != piece {
@@ -64,15 +65,15 @@ func checkMarks(t *testing.T, r *Reading, body []byte) {
 }
 
 func TestMarks_ComeAgainWithTheirPieces(t *testing.T) {
-	var m Memory
-	w := &Wire{Request: []byte(`{"messages":[{"role":"user","content":"a"},{"role":"user","content":"a"} ,` + "\n" + `{"role":"user","content":"b"}]}`)}
-	first, second := m.Read(transcript.Chat, w), m.Read(transcript.Chat, w)
+	var m api.Memory
+	w := &api.Wire{Request: []byte(`{"messages":[{"role":"user","content":"a"},{"role":"user","content":"a"} ,` + "\n" + `{"role":"user","content":"b"}]}`)}
+	first, second := Read(&m, transcript.Chat, w), Read(&m, transcript.Chat, w)
 	if !slices.Equal(first.Marks, second.Marks) || len(first.Marks) != 5 {
 		t.Fatalf("marks %v, then %v", first.Marks, second.Marks)
 	}
 	var known []bool
 	for _, m := range first.Marks {
-		known = append(known, m != (Mark{}))
+		known = append(known, m != (api.Mark{}))
 	}
 	if want := []bool{false, true, true, false, false}; !slices.Equal(known, want) { // the beginning; two; more than a comma before it; the end
 		t.Errorf("marked %v, want %v", known, want)
@@ -81,12 +82,12 @@ func TestMarks_ComeAgainWithTheirPieces(t *testing.T) {
 
 func TestMemory_ReadsTheCorpusLikeDecode(t *testing.T) {
 	cases := corpusCases(t)
-	var memory Memory
-	small := Memory{Limit: 1 << 20}
+	var memory api.Memory
+	small := api.Memory{Limit: 1 << 20}
 	for range 2 {
 		for _, x := range cases {
 			d := Recognise(x.wire)
-			w := &Wire{URL: x.wire.URL, Request: x.wire.Request}
+			w := &api.Wire{URL: x.wire.URL, Request: x.wire.Request}
 			checkRead(t, &memory, d, w)
 			checkRead(t, &small, d, w)
 		}
@@ -184,7 +185,7 @@ func (h *history) body() []byte {
 
 func TestMemory_ReadsHistoriesLikeDecode(t *testing.T) {
 	for _, limit := range []int{0, 20_000} {
-		memory := &Memory{Limit: limit}
+		memory := &api.Memory{Limit: limit}
 		for seed := range uint64(30) {
 			random := rand.New(rand.NewPCG(seed, 0))
 			dialects := []transcript.Dialect{transcript.Chat, transcript.Messages, transcript.Responses}
@@ -195,33 +196,33 @@ func TestMemory_ReadsHistoriesLikeDecode(t *testing.T) {
 				if random.IntN(8) == 0 {
 					body = body[:random.IntN(len(body))]
 				}
-				checkRead(t, memory, h.dialect, &Wire{Request: body})
+				checkRead(t, memory, h.dialect, &api.Wire{Request: body})
 				// Nobody's memory may hang on a body that is gone.
 				for i := range body {
 					body[i] = 'x'
 				}
 			}
 		}
-		if limit > 0 && (memory.size > limit || len(memory.recent)+len(memory.older) == 0) {
-			t.Errorf("the memory holds %d bytes, the limit is %d", memory.size, limit)
+		if limit > 0 && (memory.Size > limit || len(memory.Recent)+len(memory.Older) == 0) {
+			t.Errorf("the memory holds %d bytes, the limit is %d", memory.Size, limit)
 		}
 	}
 }
 
 func TestMemory_ComparesInsteadOfReading(t *testing.T) {
 	for _, a := range growing() {
-		var memory Memory
-		memory.Read(a.dialect, &Wire{Request: a.body})
-		o, _, ok := outlineOf(of(a.dialect), a.body, &memory)
+		var memory api.Memory
+		Read(&memory, a.dialect, &api.Wire{Request: a.body})
+		o, _, ok := api.OutlineOf(APIs.Of(a.dialect), a.body, &memory)
 		if !ok {
 			t.Fatalf("%s: no outline", a.dialect)
 		}
 		elements := 0
-		for _, m := range o.members {
-			for _, e := range m.list {
+		for _, m := range o.Members {
+			for _, e := range m.List {
 				elements++
-				if e.memo == nil {
-					t.Errorf("%s: %.80s is not remembered", a.dialect, a.body[e.start:e.end])
+				if e.Memo == nil {
+					t.Errorf("%s: %.80s is not remembered", a.dialect, a.body[e.Start:e.End])
 				}
 			}
 		}
@@ -232,46 +233,48 @@ func TestMemory_ComparesInsteadOfReading(t *testing.T) {
 }
 
 func TestMemory_KeepsToItsLimit(t *testing.T) {
-	memory := &Memory{Limit: 1 << 20}
+	memory := &api.Memory{Limit: 1 << 20}
 	long := strings.Repeat("x", 10_000)
 	held := func() (n int) {
-		for _, memos := range []map[uint64]*memo{memory.recent, memory.older} {
+		for _, memos := range []map[uint64]*api.Memo{memory.Recent, memory.Older} {
 			for _, e := range memos {
-				n += len(e.raw) + len(e.items[0].Text)
+				n += len(e.Raw) + len(e.Items[0].Text)
 			}
 		}
 		return n
 	}
 	most := 0
 	for n := range 1000 {
-		memory.Read(transcript.Chat, &Wire{Request: fmt.Appendf(nil, `{"messages":[{"role":"user","content":"%d %s"}]}`, n, long)})
+		Read(memory, transcript.Chat, &api.Wire{Request: fmt.Appendf(nil, `{"messages":[{"role":"user","content":"%d %s"}]}`, n, long)})
 		most = max(most, held())
 	}
 	if most > memory.Limit || most < memory.Limit/3 {
 		t.Errorf("it held up to %d bytes, the limit is %d", most, memory.Limit)
 	}
 	n := 0
-	for e := memory.heads[series{transcript.Chat, "messages", false}]; e != nil; e = e.next {
-		n++
+	for _, head := range memory.Heads {
+		for e := head; e != nil; e = e.Next {
+			n++
+		}
 	}
-	if n > len(memory.recent)+len(memory.older)+1 {
-		t.Errorf("%d elements hang on one another, %d are remembered", n, len(memory.recent)+len(memory.older))
+	if n > len(memory.Recent)+len(memory.Older)+1 {
+		t.Errorf("%d elements hang on one another, %d are remembered", n, len(memory.Recent)+len(memory.Older))
 	}
 }
 
 func TestMemory_ServesSeveralAtOnce(t *testing.T) {
 	bodies := growing()
-	memory := &Memory{Limit: 600_000}
+	memory := &api.Memory{Limit: 600_000}
 	want := make([]*transcript.Turn, len(bodies))
 	for i, a := range bodies {
-		want[i] = Decode(a.dialect, &Wire{Request: a.body})
+		want[i] = Decode(a.dialect, &api.Wire{Request: a.body})
 	}
 	var group sync.WaitGroup
 	for g := range 4 {
 		group.Go(func() {
 			for n := range 12 {
 				a := bodies[(g+n)%len(bodies)]
-				got := memory.Read(a.dialect, &Wire{Request: bytes.Clone(a.body)})
+				got := Read(memory, a.dialect, &api.Wire{Request: bytes.Clone(a.body)})
 				if !reflect.DeepEqual(got.Turn, want[(g+n)%len(bodies)]) {
 					t.Errorf("%s differs", a.dialect)
 				}
@@ -288,9 +291,9 @@ func FuzzMemory(f *testing.F) {
 	f.Add([]byte(`{"\u006dessages":[{}],"tools":[{},{}]} x`), []byte(`{"messages":[{}],"t\u006fols":[{},{}] , "system":[{}]}`))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
 		for _, d := range []transcript.Dialect{transcript.Chat, transcript.Messages, transcript.Responses, transcript.Unknown} {
-			var memory Memory
+			var memory api.Memory
 			for _, body := range [][]byte{a, b, a, b} {
-				checkRead(t, &memory, d, &Wire{Request: body})
+				checkRead(t, &memory, d, &api.Wire{Request: body})
 			}
 		}
 	})

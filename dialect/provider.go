@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retake-debugger/retake/dialect/chat"
+	"github.com/retake-debugger/retake/dialect/messages"
+	"github.com/retake-debugger/retake/dialect/responses"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -34,13 +37,13 @@ type Client struct {
 // Providers returns what is known of providers. Those without a name are no upstream
 // by default.
 func Providers() []Provider {
-	openAI := []transcript.Dialect{chatAPI.Name, responsesAPI.Name}
+	openAI := []transcript.Dialect{chat.API.Name, responses.API.Name}
 	all := []Provider{
 		{Name: "openai", URL: "https://api.openai.com", Host: "api.openai.com", KeyVar: "OPENAI_API_KEY", Domain: "openai.com", System: "openai",
 			Paths:   []string{"/v1/chat/completions", "/v1/completions", "/v1/responses", "/v1/embeddings", "/v1/models", "/v1/conversations", "/v1/realtime"},
 			Clients: []Client{{"OPENAI_BASE_URL", "/v1", true}, {"OPENAI_API_BASE", "/v1", false}}},
 		{Name: "anthropic", URL: "https://api.anthropic.com", Host: "api.anthropic.com", KeyVar: "ANTHROPIC_API_KEY", Domain: "anthropic.com", System: "anthropic",
-			APIs: []transcript.Dialect{messagesAPI.Name}, Paths: []string{"/v1/messages"}, Clients: []Client{{"ANTHROPIC_BASE_URL", "", true}}},
+			APIs: []transcript.Dialect{messages.API.Name}, Paths: []string{"/v1/messages"}, Clients: []Client{{"ANTHROPIC_BASE_URL", "", true}}},
 		{Name: "gemini", URL: "https://generativelanguage.googleapis.com", Host: "generativelanguage.googleapis.com", KeyVar: "GEMINI_API_KEY",
 			Domain: "generativelanguage.googleapis.com", System: "gcp.gemini",
 			Paths: []string{"/v1beta/", "/v1alpha/"}, Clients: []Client{{"GOOGLE_GEMINI_BASE_URL", "", false}}},
@@ -105,10 +108,10 @@ func KeyVariable(host string) string {
 // HomeOf returns the provider whose own API that is; of an unknown one that whose API
 // most servers speak.
 func HomeOf(d transcript.Dialect) *Provider {
-	if a := of(d); a != nil {
+	if a := APIs.Of(d); a != nil {
 		return ProviderNamed(a.Home)
 	}
-	return HomeOf(List[0].Name)
+	return HomeOf(APIs[0].Name)
 }
 
 // URLOf returns where an API is spoken if nobody says otherwise.
@@ -116,7 +119,7 @@ func URLOf(d transcript.Dialect) string { return HomeOf(d).URL + "/v1" + Of(d).P
 
 // IsHome reports whether a host is that of a provider with an API of its own.
 func IsHome(host string) bool {
-	return slices.ContainsFunc(List, func(a *API) bool { return ProviderNamed(a.Home).Host == host })
+	return slices.ContainsFunc(APIs, func(a *API) bool { return ProviderNamed(a.Home).Host == host })
 }
 
 func providerWhere(is func(*Provider) bool) *Provider {
@@ -143,7 +146,7 @@ func (p *Provider) Base() *url.URL {
 // Speaks returns the API in which to speak to a provider: d if it has that, else the
 // one that it prefers. What is in no known API stays so.
 func (p *Provider) Speaks(d transcript.Dialect) transcript.Dialect {
-	if of(d) == nil || slices.Contains(p.APIs, d) {
+	if APIs.Of(d) == nil || slices.Contains(p.APIs, d) {
 		return d
 	}
 	return p.APIs[0]
@@ -168,5 +171,5 @@ func UpstreamOf(path string) string {
 // back to HTTP when refused.
 func OpensSockets(path string) bool {
 	path = strings.TrimSuffix(path, "/")
-	return strings.HasSuffix(path, "/realtime") || slices.ContainsFunc(List, func(a *API) bool { return a.Sockets && strings.HasSuffix(path, a.Path) })
+	return strings.HasSuffix(path, "/realtime") || slices.ContainsFunc(APIs, func(a *API) bool { return a.Sockets && strings.HasSuffix(path, a.Path) })
 }

@@ -3,6 +3,7 @@ package dialect
 import (
 	"testing"
 
+	"github.com/retake-debugger/retake/dialect/api"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -61,7 +62,7 @@ func TestRecognise_ByPathAndBody(t *testing.T) {
 		{"POST", "/v1/realtime/sessions", `{"model":"m"}`, `{"object":"realtime.session"}`, transcript.Unknown},
 		{"GET", "/", "", "", transcript.Unknown},
 	} {
-		w := &Wire{Method: c.method, URL: c.url, Status: 200, Request: []byte(c.request), Response: []byte(c.response)}
+		w := &api.Wire{Method: c.method, URL: c.url, Status: 200, Request: []byte(c.request), Response: []byte(c.response)}
 		if got := Recognise(w); got != c.want {
 			t.Errorf("%s %s: %s, want %s", c.method, c.url, got, c.want)
 		}
@@ -75,7 +76,7 @@ func TestDecode_TakesTheModelFromThePath(t *testing.T) {
 		"/model/us.anthropic.claude-v1%3A0/invoke":                               "us.anthropic.claude-v1:0",
 		"/v1/chat/completions": "",
 	} {
-		if got := Decode(transcript.Chat, &Wire{URL: url, Request: []byte(`{"messages":[]}`)}).Model; got != want {
+		if got := Decode(transcript.Chat, &api.Wire{URL: url, Request: []byte(`{"messages":[]}`)}).Model; got != want {
 			t.Errorf("%s: %q, want %q", url, got, want)
 		}
 	}

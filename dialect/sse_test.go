@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/retake-debugger/retake/dialect/api"
 )
 
 // readSSE feeds body in pieces that end at the cuts.
-func readSSE(body []byte, cuts ...int) (events []string, s *SSE) {
-	s = &SSE{}
-	take := func(e Event) {
+func readSSE(body []byte, cuts ...int) (events []string, s *api.SSE) {
+	s = &api.SSE{}
+	take := func(e api.Event) {
 		mark := ""
 		if e.Unterminated {
 			mark = " unterminated"

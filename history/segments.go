@@ -40,14 +40,17 @@ type part struct {
 type array int32
 
 // arrays are the names of the large arrays, those of conversations first.
-var arrays = [...]string{"", "messages", "input", "contents", "tools", "functions", "system", "instructions"}
+var arrays, lastHistory = largeArrays()
 
-const lastHistory = 3
+func largeArrays() ([]string, array) {
+	names, histories := dialect.Arrays()
+	return append([]string{""}, names...), array(histories)
+}
 
 // isHistory reports whether an array holds a conversation.
 func (a array) isHistory() bool { return a > 0 && a <= lastHistory }
 
-func arrayOf(name string) array { return array(max(0, slices.Index(arrays[:], name))) }
+func arrayOf(name string) array { return array(max(0, slices.Index(arrays, name))) }
 
 // frame returns a frame, nil if it was not read yet.
 func (q *Reader) frame(id transcript.BodyID) *part { return q.parts[partKey{id: id}] }

@@ -210,8 +210,8 @@ func wireOf(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*
 func safely(d transcript.Dialect, w *dialect.Wire, m *dialect.Memory) (reading *dialect.Reading) {
 	defer func() {
 		if recover() != nil {
-			reading = new(dialect.Memory).Read(transcript.Unknown, w)
+			reading = dialect.Read(new(dialect.Memory), transcript.Unknown, w)
 		}
 	}()
-	return m.Read(d, w)
+	return dialect.Read(m, d, w)
 }

@@ -139,7 +139,7 @@ func (s *scan) turn(e *transcript.Exchange) (*transcript.Turn, error) {
 	}
 	turn := &transcript.Turn{}
 	if b, err := history.Read(s.ctx, s.reader, e); err == nil {
-		turn = s.memory.Read(e.Dialect, b.Wire(e)).Turn
+		turn = dialect.Read(&s.memory, e.Dialect, b.Wire(e)).Turn
 	}
 	s.turns[s.next%scanTurns] = &scanned{e.ID, turn}
 	s.next++

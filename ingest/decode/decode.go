@@ -129,11 +129,11 @@ func (c *Decoder) omit(m *transcript.Message, p pieces) {
 func (c *Decoder) understand(w *dialect.Wire) (reading *dialect.Reading) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			reading = new(dialect.Memory).Read(transcript.Unknown, w)
+			reading = dialect.Read(new(dialect.Memory), transcript.Unknown, w)
 			reading.Turn.Warnings = []string{fmt.Sprintf("the decoder failed: %v", fault)}
 		}
 	}()
-	return c.memory.Read(dialect.Recognise(w), w)
+	return dialect.Read(&c.memory, dialect.Recognise(w), w)
 }
 
 func newExchange(c *transcript.Capture) *transcript.Exchange {

@@ -26,7 +26,7 @@ type agentBody struct{ elements []string }
 
 func (a agentBody) pieces(memory *dialect.Memory) *pieces {
 	body := []byte(`{"model":"m","messages":[` + strings.Join(a.elements, ",") + "]}")
-	r := memory.Read(transcript.Chat, &dialect.Wire{Method: "POST", URL: "/v1/chat/completions", Request: body})
+	r := dialect.Read(memory, transcript.Chat, &dialect.Wire{Method: "POST", URL: "/v1/chat/completions", Request: body})
 	return &pieces{body: body, cuts: r.Cuts, marks: r.Marks}
 }
 

@@ -68,7 +68,7 @@ func (a *acting) all() ([]act, error) {
 			a.calls[transcript.Place{Exchange: row.Results[i].Exchange, Body: "request", At: row.Results[i].At}] = row
 		}
 	}
-	agents := append(a.run.Main(), a.run.Loose()...)
+	agents := append(a.run.Main(), a.run.Unattached()...)
 	if a.only != nil {
 		agents = []*Agent{a.only}
 	}

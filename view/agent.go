@@ -166,9 +166,9 @@ func (a *Agent) FoundBy() string {
 	return a.Evidence
 }
 
-// Loose gives the sub-agents of which no call is known that an agent of the run
+// Unattached returns the sub-agents of which no call is known that an agent of the run
 // made.
-func (r *Run) Loose() []*Agent {
+func (r *Run) Unattached() []*Agent {
 	var list []*Agent
 	for _, a := range r.Agents {
 		if a.Role == "sub" && a.ParentOf == "" {

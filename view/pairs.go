@@ -28,7 +28,7 @@ func join(ctx context.Context, r transcript.Reader, h *conversation) (*joined, e
 	j := &joined{conversation: h, ofCall: map[int]int{}, ofResult: map[int]int{}, more: map[int][]transcript.Place{}, fresh: map[int]bool{}}
 	items := h.plain()
 	recorded := transcript.MatchCalls(items, rows)
-	brought := broughtBy(h.exchange.ID, rows)
+	brought := introducedBy(h.exchange.ID, rows)
 	for _, m := range transcript.PairItems(items) {
 		var row *transcript.CallRow
 		if r, ok := recorded[m.Call]; ok {
@@ -42,9 +42,9 @@ func join(ctx context.Context, r transcript.Reader, h *conversation) (*joined, e
 	return j, nil
 }
 
-// broughtBy gives the calls whose results the request of an exchange brought,
+// introducedBy returns the calls whose results the request of an exchange introduced,
 // by where the result stands there.
-func broughtBy(exchange string, rows []transcript.CallRow) map[string]*transcript.CallRow {
+func introducedBy(exchange string, rows []transcript.CallRow) map[string]*transcript.CallRow {
 	found := map[string]*transcript.CallRow{}
 	for i := range rows {
 		for _, r := range rows[i].Results {

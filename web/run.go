@@ -238,7 +238,7 @@ func (p *runPage) choose(agent, from int) {
 	if agent > 0 && agent <= len(p.Run.Agents) {
 		p.agents, p.about = p.Run.Agents[agent-1:agent], agent
 	} else {
-		p.agents = append(p.agents, p.Run.Loose()...)
+		p.agents = append(p.agents, p.Run.Unattached()...)
 	}
 	var steps []*view.Step
 	for _, a := range p.agents {

@@ -302,7 +302,7 @@ func (p *runPrinter) branches(a *view.Agent, after int) error {
 
 // loose tells of sub-agents of which no call is known.
 func (p *runPrinter) loose() error {
-	for _, a := range p.run.Loose() {
+	for _, a := range p.run.Unattached() {
 		p.line("")
 		p.put(p.style(fmt.Sprintf("⤷ sub-agent %s%s, %s, %s; the call that started it is not known", a.Ref, named(a), counted(len(a.Steps), "step"), word(a.FoundBy())), cyan))
 		if p.open {

@@ -85,7 +85,7 @@ func (p *treePrinter) tree() {
 	for _, a := range p.run.Main() {
 		roots = append(roots, p.agent(a))
 	}
-	for _, a := range p.run.Loose() {
+	for _, a := range p.run.Unattached() {
 		k := p.agent(a)
 		k.text += " · the call that started it is not known"
 		roots = append(roots, k)

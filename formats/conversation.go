@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -20,7 +21,7 @@ type Conversation struct {
 	Items      []transcript.Item          // oldest first, system prompts first, the answer last
 	Parameters map[string]json.RawMessage // of the request: model, temperature …
 	Output     int                        // where in Items the answer begins
-	Gap        transcript.Gap             // why its beginning is missing
+	Gap        history.Gap                // why its beginning is missing
 
 	message []string // of each item: the message it is part of
 }
@@ -41,7 +42,7 @@ func NewConversation(ctx context.Context, r transcript.Reader, e *transcript.Exc
 	if err != nil {
 		return nil, err
 	}
-	history, err := transcript.FullHistory(ctx, r, e, func(of *transcript.Exchange) (*transcript.Turn, error) {
+	full, err := history.FullHistory(ctx, r, e, func(of *transcript.Exchange) (*transcript.Turn, error) {
 		if of.ID == e.ID {
 			return turn, nil
 		}
@@ -50,9 +51,9 @@ func NewConversation(ctx context.Context, r transcript.Reader, e *transcript.Exc
 	if err != nil {
 		return nil, err
 	}
-	c := &Conversation{Ref: fmt.Sprintf("x%d", e.N), Title: transcript.Topic(turn.Input), Exchange: e, Parameters: turn.Parameters, Gap: history.Gap}
-	var rest []transcript.HistoryItem // clients may write these before system prompts
-	for _, h := range history.Items {
+	c := &Conversation{Ref: fmt.Sprintf("x%d", e.N), Title: transcript.Topic(turn.Input), Exchange: e, Parameters: turn.Parameters, Gap: full.Gap}
+	var rest []history.HistoryItem // clients may write these before system prompts
+	for _, h := range full.Items {
 		if h.Kind == transcript.System && !dialect.InHistory(h.At) {
 			c.add(h)
 		} else {
@@ -64,12 +65,12 @@ func NewConversation(ctx context.Context, r transcript.Reader, e *transcript.Exc
 	}
 	c.Output = len(c.Items)
 	for i := range turn.Output {
-		c.add(transcript.HistoryItem{Item: &turn.Output[i], Exchange: e, Body: "response"})
+		c.add(history.HistoryItem{Item: &turn.Output[i], Exchange: e, Body: "response"})
 	}
 	return c, nil
 }
 
-func (c *Conversation) add(h transcript.HistoryItem) {
+func (c *Conversation) add(h history.HistoryItem) {
 	if h.Kind == transcript.ToolDefinition {
 		c.Tools = append(c.Tools, *h.Item)
 		return

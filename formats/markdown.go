@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/retake-debugger/retake/history"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -18,7 +19,7 @@ func Markdown(w io.Writer, c *Conversation, lost *Losses) error {
 	if why := c.Unfinished(); why != "" {
 		fmt.Fprintf(&out, "> **Unfinished:** %s.\n\n", why)
 	}
-	if c.Gap != transcript.Whole {
+	if c.Gap != history.Whole {
 		fmt.Fprintf(&out, "> The beginning is missing: %s.\n\n", c.Gap)
 	}
 	if len(c.Tools) > 0 {

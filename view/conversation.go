@@ -42,7 +42,7 @@ func readHistory(ctx context.Context, r transcript.Reader, e *transcript.Exchang
 	if err != nil {
 		return nil, err
 	}
-	full, err := transcript.FullHistory(ctx, r, e, func(of *transcript.Exchange) (*transcript.Turn, error) {
+	full, err := history.FullHistory(ctx, r, e, func(of *transcript.Exchange) (*transcript.Turn, error) {
 		if of.ID == e.ID {
 			return turn, nil
 		}
@@ -51,14 +51,14 @@ func readHistory(ctx context.Context, r transcript.Reader, e *transcript.Exchang
 	if err != nil {
 		return nil, err
 	}
-	h := &conversation{exchange: e, turn: turn, missing: full.Gap == transcript.NotRecorded}
+	h := &conversation{exchange: e, turn: turn, missing: full.Gap == history.NotRecorded}
 	switch full.Gap {
-	case transcript.Pruned:
+	case history.Pruned:
 		h.lost = Pruned
-	case transcript.Unreadable:
+	case history.Unreadable:
 		h.lost = Damaged
 	}
-	var inherited, own []transcript.HistoryItem
+	var inherited, own []history.HistoryItem
 	for _, it := range full.Items {
 		if it.Exchange.ID == e.ID {
 			own = append(own, it)
@@ -73,9 +73,9 @@ func readHistory(ctx context.Context, r transcript.Reader, e *transcript.Exchang
 }
 
 func (h *conversation) addOwn() {
-	own := make([]transcript.HistoryItem, len(h.turn.Input))
+	own := make([]history.HistoryItem, len(h.turn.Input))
 	for i := range own {
-		own[i] = transcript.HistoryItem{Item: &h.turn.Input[i], Exchange: h.exchange, Body: "request"}
+		own[i] = history.HistoryItem{Item: &h.turn.Input[i], Exchange: h.exchange, Body: "request"}
 	}
 	h.add(own, true)
 	h.addOutput()
@@ -83,7 +83,7 @@ func (h *conversation) addOwn() {
 
 // add adds items. What the step itself sends is new behind what its parent
 // shares with it; what the provider holds of that is not among its items.
-func (h *conversation) add(items []transcript.HistoryItem, own bool) {
+func (h *conversation) add(items []history.HistoryItem, own bool) {
 	shared := h.exchange.Link.Shared
 	if h.exchange.Link.ServerHeld() {
 		shared = 0

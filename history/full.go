@@ -1,8 +1,9 @@
-package transcript
+package history
 
 import (
 	"context"
 	"errors"
+	"github.com/retake-debugger/retake/transcript"
 )
 
 // Gap says why a history is not whole.
@@ -18,13 +19,15 @@ const (
 
 // HistoryItem is an item of a history with the exchange whose body shows it.
 type HistoryItem struct {
-	*Item
-	Exchange *Exchange
+	*transcript.Item
+	Exchange *transcript.Exchange
 	Body     string // "request" or "response"
 }
 
 // Place is where the item is.
-func (h *HistoryItem) Place() Place { return Place{h.Exchange.ID, h.Body, h.At} }
+func (h *HistoryItem) Place() transcript.Place {
+	return transcript.Place{Exchange: h.Exchange.ID, Body: h.Body, At: h.At}
+}
 
 // History is everything that a model saw at one step, whoever holds it.
 type History struct {
@@ -40,7 +43,7 @@ const deepest = 10_000
 // stream that was resumed, has the input of the request that began the answer.
 // Settings are not inherited: each request brings its own. decode reads the turn
 // of an exchange.
-func FullHistory(ctx context.Context, r Reader, e *Exchange, decode func(*Exchange) (*Turn, error)) (*History, error) {
+func FullHistory(ctx context.Context, r transcript.Reader, e *transcript.Exchange, decode func(*transcript.Exchange) (*transcript.Turn, error)) (*History, error) {
 	h := &History{}
 	var steps []historyStep
 	for own := true; ; own = false {
@@ -63,21 +66,21 @@ func FullHistory(ctx context.Context, r Reader, e *Exchange, decode func(*Exchan
 		e = before
 	}
 	for i := len(steps) - 1; i >= 0; i-- {
-		h.add(&steps[i], i > 0 && steps[i-1].exchange.Link.By != ByRetrieve)
+		h.add(&steps[i], i > 0 && steps[i-1].exchange.Link.By != transcript.ByRetrieve)
 	}
 	return h, nil
 }
 
 type historyStep struct {
-	exchange *Exchange
-	turn     *Turn
+	exchange *transcript.Exchange
+	turn     *transcript.Turn
 	own      bool // it is the step itself
 }
 
-// stepBefore gives the exchange that holds what this one leaves out, nil if it
+// stepBefore returns the exchange that holds what this one leaves out, nil if it
 // leaves out nothing or that is not there.
-func stepBefore(ctx context.Context, r Reader, e *Exchange, t *Turn) (*Exchange, Gap, error) {
-	if !e.Link.ServerHeld() && e.Link.By != ByRetrieve {
+func stepBefore(ctx context.Context, r transcript.Reader, e *transcript.Exchange, t *transcript.Turn) (*transcript.Exchange, Gap, error) {
+	if !e.Link.ServerHeld() && e.Link.By != transcript.ByRetrieve {
 		if t.PreviousID != "" || t.RetrievedID != "" || refers(t) {
 			return nil, NotRecorded, nil
 		}
@@ -90,10 +93,10 @@ func stepBefore(ctx context.Context, r Reader, e *Exchange, t *Turn) (*Exchange,
 	return before, Whole, err
 }
 
-// refers tells whether a request names items that it does not hold.
-func refers(t *Turn) bool {
+// refers reports whether a request names items that it does not hold.
+func refers(t *transcript.Turn) bool {
 	for i := range t.Input {
-		if t.Input[i].Kind == Other && t.Input[i].Name == Reference {
+		if t.Input[i].Kind == transcript.Other && t.Input[i].Name == transcript.Reference {
 			return true
 		}
 	}
@@ -102,26 +105,26 @@ func refers(t *Turn) bool {
 
 func gapOf(err error) Gap {
 	switch {
-	case errors.Is(err, ErrDamaged):
+	case errors.Is(err, transcript.ErrDamaged):
 		return Unreadable
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, transcript.ErrNotFound):
 		return Pruned
 	}
 	return Whole
 }
 
-// add adds what a step brought. Where items of the request belong to the answer
+// add adds what a step introduced. Where items of the request belong to the answer
 // that it refers to, they are there already.
 func (h *History) add(s *historyStep, output bool) {
 	where := 0
 	for i := range s.turn.Input {
 		it := &s.turn.Input[i]
-		settings := it.Kind == System || it.Kind == ToolDefinition
+		settings := it.Kind == transcript.System || it.Kind == transcript.ToolDefinition
 		known := !settings && s.exchange.Link.ServerHeld() && it.InChain() && where < s.exchange.Link.Shared
 		if it.InChain() {
 			where++
 		}
-		if known || settings && !s.own || it.Name == Reference && it.Kind == Other {
+		if known || settings && !s.own || it.Name == transcript.Reference && it.Kind == transcript.Other {
 			continue
 		}
 		h.Items = append(h.Items, HistoryItem{it, s.exchange, "request"})

@@ -20,7 +20,7 @@ const (
 	sameListed   = 200 // lines of a stretch that is the same
 )
 
-// comparePage asks for what to compare, or holds two or many beside each other.
+// comparePage asks for what to compare, or shows two or more side by side.
 type comparePage struct {
 	layout
 	Asked     string
@@ -37,7 +37,7 @@ type diffView struct {
 	*view.Diff
 	Facts []compared
 	Parts []diffPart
-	More  string // where the rest is
+	More  string // where the remaining acts are
 	Left  int
 }
 
@@ -125,7 +125,7 @@ func (s *server) fillCompare(c *gin.Context, p *comparePage, refs []string) erro
 	return nil
 }
 
-// comparedRefs reads ?ref=r1&ref=r2, and what somebody typed: ?refs=r1 r2.
+// comparedRefs reads ?ref=r1&ref=r2, and the text of the form: ?refs=r1 r2.
 func comparedRefs(c *gin.Context) []string {
 	return append(c.QueryArray("ref"), strings.FieldsFunc(c.Query("refs"), func(r rune) bool { return r == ' ' || r == ',' })...)
 }
@@ -168,7 +168,7 @@ func (s *server) comparison(c *gin.Context, refs []string) (*view.Comparison, er
 	return view.NewComparison(c.Request.Context(), s.reader, t, s.diffOptions(c), s.now())
 }
 
-// apiDiff holds two against each other: ?ref=r1&ref=r2 ?exact=1 ?reasoning=1.
+// apiDiff compares two references: ?ref=r1&ref=r2 ?exact=1 ?reasoning=1.
 func (s *server) apiDiff(c *gin.Context) {
 	refs := comparedRefs(c)
 	if len(refs) != 2 {
@@ -183,7 +183,7 @@ func (s *server) apiDiff(c *gin.Context) {
 	s.json(c, http.StatusOK, d)
 }
 
-// apiCompare holds many beside each other: ?ref=r1&ref=r2&ref=r3.
+// apiCompare compares two or more references: ?ref=r1&ref=r2&ref=r3.
 func (s *server) apiCompare(c *gin.Context) {
 	refs := comparedRefs(c)
 	if len(refs) < 2 {
@@ -198,5 +198,4 @@ func (s *server) apiCompare(c *gin.Context) {
 	s.json(c, http.StatusOK, m)
 }
 
-// compareURL leads to the comparison of references.
 func compareURL(refs ...string) string { return "/compare?" + url.Values{"ref": refs}.Encode() }

@@ -8,7 +8,7 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// newDiffView lays out a diff from the differing act of that number on.
+// newDiffView lays out a diff, starting at the given differing act.
 func newDiffView(d *view.Diff, from int) *diffView {
 	v := &diffView{Diff: d, Facts: factsOf(d)}
 	b := newBudget()
@@ -83,7 +83,7 @@ func (v *actView) result(b *budget, r *view.ResultDiff) {
 	v.Result = clip(b, r.Text)
 }
 
-// wordsFrom is how long a value is that is compared word by word.
+// wordsFrom is the length from which values are compared word by word.
 const wordsFrom = 60
 
 // between returns how one JSON value became another.
@@ -105,8 +105,8 @@ func between(d analysis.Difference) []analysis.Span {
 	return spans
 }
 
-// clip keeps as much of a text diff as the page has room for. Long stretches
-// that are the same keep only their ends.
+// clip keeps as much of a text diff as the page has room for. Of a long unchanged
+// stretch it keeps only the ends.
 func clip(b *budget, spans []analysis.Span) []analysis.Span {
 	const around = 300
 	var out []analysis.Span

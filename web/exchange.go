@@ -13,7 +13,7 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// exchangeHead is what the pages of one exchange have at their top.
+// exchangeHead is the top of each page about one exchange.
 type exchangeHead struct {
 	layout
 	Row        *view.Row
@@ -23,7 +23,7 @@ type exchangeHead struct {
 	Warnings   []string
 	Heading    string
 	InRun      string // reference of its run
-	Place      string // in that, of a page that does something with it
+	Place      string // place in that run, for a page that acts on the exchange
 }
 
 // transcriptPage is the conversation of one exchange.
@@ -33,7 +33,7 @@ type transcriptPage struct {
 	Sections []section
 	Left     int // entries of the history that are left out
 	Troubles []trouble
-	Found    []lint.Finding // that are about no block
+	Found    []lint.Finding // that belong to no block
 	Findings int
 	Tools    []tool
 	Edits    []edit
@@ -77,8 +77,8 @@ func (s *server) transcript(c *gin.Context) {
 	s.show(c, http.StatusOK, "transcript", newTranscriptPage(head, t, c.Query("history") == "all"))
 }
 
-// pointTo is what leads from the page of an exchange to the item at a place, ""
-// if it shows none from there.
+// pointTo returns the URL of the item at a place, "" if the exchange's page does
+// not show it.
 func pointTo(t *view.Transcript, p transcript.Place) string {
 	t = setupFirst(t)
 	b := blocks{t: t, sections: sectionsOf(t), numbers: numbersOf(t)}
@@ -96,7 +96,7 @@ func pointTo(t *view.Transcript, p transcript.Place) string {
 	return ""
 }
 
-// isAt reports whether a place is the one that is meant, whose body may be left out.
+// isAt reports whether p is the place meant. Either may leave out the body.
 func isAt(p, meant transcript.Place) bool {
 	return p.Exchange == meant.Exchange && p.At == meant.At && (meant.Body == "" || p.Body == meant.Body)
 }
@@ -121,7 +121,7 @@ func (s *server) head(ctx context.Context, r *view.Row, tab string) (exchangeHea
 	return h, err
 }
 
-// headOf is the head of a page that does something with an exchange.
+// headOf returns the head of a page that acts on an exchange.
 func (s *server) headOf(ctx context.Context, e *transcript.Exchange, tab string) (exchangeHead, error) {
 	row := view.NewRow(e)
 	h, err := s.head(ctx, &row, tab)

@@ -36,7 +36,7 @@ func (s *server) body(c *gin.Context, side string) {
 		return
 	}
 	defer body.Close()
-	if m.Omitted == "" { // else not all that went over the wire is stored
+	if m.Omitted == "" { // otherwise the stored body is incomplete
 		c.Header("Content-Length", strconv.FormatInt(m.Bytes, 10))
 	}
 	if _, err := io.Copy(c.Writer, body); err != nil {
@@ -76,8 +76,8 @@ func (s *server) itemsOf(c *gin.Context) ([]transcript.Item, error) {
 	return turn.Input, nil
 }
 
-// partOf finds an item by its pointer. Several items may come from one place:
-// the first that has that part is meant.
+// partOf finds an item by its pointer. If several items come from one place, it
+// returns the first that has that part.
 func partOf(items []transcript.Item, at, part string) (string, bool) {
 	found := false
 	for i := range items {

@@ -13,8 +13,8 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// detailsPage shows all that is known of one item. The panel beside a transcript
-// shows its middle.
+// detailsPage shows everything known about one item. The panel next to a transcript
+// shows its middle part.
 type detailsPage struct {
 	layout
 	D        *view.Detail
@@ -23,11 +23,11 @@ type detailsPage struct {
 	Run      string
 	CallRaw  value
 	Answer   value  // the result's own JSON
-	AnswerAt *place // where the result stands
+	AnswerAt *place // where the result is
 	Replay   string // where the result can be changed
 }
 
-// place is where an item stands, as a page says it.
+// place is an item's position, as a page shows it.
 type place struct {
 	Ref  string
 	N    int64
@@ -36,7 +36,7 @@ type place struct {
 	Raw  string
 }
 
-// detailsURL is where the details of the item at a place are.
+// detailsURL returns the address of the details of the item at a place.
 func detailsURL(p transcript.Place) string {
 	q := url.Values{"side": {p.Body}, "at": {p.At}}
 	return "/x/" + url.PathEscape(p.Exchange) + "/details?" + q.Encode()

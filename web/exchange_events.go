@@ -9,7 +9,7 @@ import (
 const (
 	eventsShown  = 300  // unless all are asked for
 	eventsAtMost = 5000 // the response has more
-	slowEvent    = 50.0 // ms: what one does not wait for is not slow
+	slowEvent    = 50.0 // ms: a shorter gap is not slow
 	eventLine    = 160  // characters of an event's data that are shown at once
 	stripTicks   = 300  // marks on the strip of arrivals
 )
@@ -20,14 +20,14 @@ type eventsPart struct {
 	Total int
 	All   string // where more are shown, if these are not all
 	Strip *chart // when they came; nil if that is not known
-	Last  string // when the last one came
+	Last  string // when the last one arrived
 }
 
 // eventShown is one event as a page shows it.
 type eventShown struct {
 	view.Event
 	Gap   string // since the one before
-	Slow  bool   // it made one wait longer than others
+	Slow  bool   // the gap is longer than most
 	Start string // of its data
 	Whole bool   // Start is all of it
 }
@@ -54,7 +54,7 @@ func newEventsPart(list []view.Event, total, shown int, all string) *eventsPart 
 	return p
 }
 
-// gapBefore is how long an event came after the one before.
+// gapBefore returns the time between an event and the one before it.
 func gapBefore(list []view.Event, i int) *float64 {
 	if i == 0 || list[i].At == nil || list[i-1].At == nil {
 		return nil
@@ -63,8 +63,8 @@ func gapBefore(list []view.Event, i int) *float64 {
 	return &gap
 }
 
-// stripOf marks on a line from the request's beginning when events came: one that
-// comes with others at once shares its mark.
+// stripOf marks on a line when events arrived, from the start of the request.
+// Events that arrive together share a mark.
 func stripOf(list []view.Event) (*chart, string) {
 	last := list[len(list)-1].At
 	if last == nil || *last <= 0 {

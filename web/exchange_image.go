@@ -16,8 +16,8 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// picture is an image that an item holds. Images that an item only points to are
-// not fetched.
+// picture is an image inside an item. Images that an item only links to are not
+// fetched.
 type picture struct {
 	Href string
 	Alt  string
@@ -25,15 +25,16 @@ type picture struct {
 
 const (
 	picturesShown = 8 // of one item
-	pictureDepth  = 8 // levels of an item's JSON that are looked into
+	pictureDepth  = 8 // levels of an item's JSON that are searched
 	largestRaw    = 32 << 20
 )
 
-// pictureKinds are the formats that a browser draws and that hold no script.
+// pictureKinds are the formats that a browser draws and that cannot contain
+// scripts.
 var pictureKinds = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// picturesOf returns the images that an item holds as base64: sources of Messages
-// (type, media_type, data) and data URLs, wherever they stand.
+// picturesOf returns the base64 images of an item at any depth: sources of Messages
+// (type, media_type, data) and data URLs.
 func picturesOf(it *transcript.Item, p transcript.Place) []picture {
 	if len(it.Parts) == 0 {
 		return nil
@@ -50,7 +51,7 @@ func picturesOf(it *transcript.Item, p transcript.Place) []picture {
 	return list
 }
 
-// encodedPicture is an image as it stands in JSON.
+// encodedPicture is an image as encoded in JSON.
 type encodedPicture struct{ kind, data string }
 
 func encodedPictures(raw json.RawMessage) []encodedPicture {
@@ -101,7 +102,7 @@ func dataURL(s string) (kind, data string, ok bool) {
 
 func isPicture(kind string) bool { return slices.Contains(pictureKinds, kind) }
 
-// image returns an image of an item, if its bytes are what they are said to be.
+// image returns an image of an item if its bytes match the declared format.
 func (s *server) image(c *gin.Context) {
 	items, err := s.itemsOf(c)
 	if err != nil {

@@ -18,12 +18,12 @@ import (
 const (
 	childrenShown = 12
 	longestRef    = 100
-	// undo is the verb of a form that takes back what was said.
+	// undo is the verb of a form that removes what the user set.
 	undo = "undo"
 )
 
-// linkPage shows what an exchange continues and by what evidence, and lets a reader
-// say otherwise.
+// linkPage shows what an exchange continues and on what evidence, and lets the user
+// correct it.
 type linkPage struct {
 	exchangeHead
 	Form     string
@@ -33,7 +33,7 @@ type linkPage struct {
 	Link     view.Link
 	Children []view.Row
 	More     int    // children that are not listed
-	Said     string // what a user said of it, "" for nothing
+	Said     string // what the user set, "" for nothing
 	SaidAt   time.Time
 	To       string // as it was typed
 	Wrong    string
@@ -48,7 +48,8 @@ func (s *server) link(c *gin.Context) {
 	s.showLink(c, http.StatusOK, e, "", "")
 }
 
-// showLink shows where an exchange is; to is what was typed, and wrong why it is none.
+// showLink shows what an exchange continues. to is the text typed into the form;
+// wrong is why it is invalid.
 func (s *server) showLink(c *gin.Context, status int, e *transcript.Exchange, to, wrong string) {
 	ctx := c.Request.Context()
 	head, err := s.headOf(ctx, e, "link")
@@ -88,7 +89,7 @@ func (p *linkPage) fill(ctx context.Context, s *server, e *transcript.Exchange) 
 	return p.readSaid(ctx, s.reader, e)
 }
 
-// readSaid finds what a user said of the exchange.
+// readSaid reads what the user set for the exchange.
 func (p *linkPage) readSaid(ctx context.Context, r transcript.Reader, e *transcript.Exchange) error {
 	word, err := r.Before(math.MaxInt64).Override(e.ID)
 	if errors.Is(err, transcript.ErrNotFound) {
@@ -109,7 +110,7 @@ func (p *linkPage) readSaid(ctx context.Context, r transcript.Reader, e *transcr
 	return nil
 }
 
-// setLink keeps what a reader says an exchange continues, or takes it back.
+// setLink stores or removes the user's statement of what an exchange continues.
 func (s *server) setLink(c *gin.Context) {
 	ctx := c.Request.Context()
 	e, err := s.find(ctx, c.Param("ref"))
@@ -129,7 +130,7 @@ func (s *server) setLink(c *gin.Context) {
 		err = reindex.Override(ctx, s.store(), word)
 	case undo:
 		if err = reindex.DropOverride(ctx, s.store(), e.ID); errors.Is(err, transcript.ErrNotFound) {
-			err = nil // it was taken back already
+			err = nil // it was removed already
 		}
 	default:
 		err = &missingError{http.StatusBadRequest, "An exchange can be linked, unlinked, or what was said of it taken back."}
@@ -145,7 +146,7 @@ func (s *server) setLink(c *gin.Context) {
 	}
 }
 
-// linkTarget returns the id of what an exchange is to continue.
+// linkTarget returns the id of the exchange that is to be continued.
 func (s *server) linkTarget(ctx context.Context, e *transcript.Exchange, ref string) (string, error) {
 	if ref == "" || len(ref) > longestRef {
 		return "", &missingError{http.StatusUnprocessableEntity, "Name what it continues: an exchange such as x31, a step such as r3.2, or a run such as r3."}
@@ -164,7 +165,7 @@ func (s *server) linkTarget(ctx context.Context, e *transcript.Exchange, ref str
 	return t.Exchange.ID, nil
 }
 
-// writing is the database as what changes more than one thing needs it.
+// writing is the database with the methods for a change of several records.
 type writing struct {
 	transcript.Reader
 	update func(context.Context, func(transcript.Tx) error) error

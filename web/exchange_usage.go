@@ -9,20 +9,20 @@ import (
 )
 
 // usagePart is what an exchange used, counted in the same way for every provider,
-// and what that costs.
+// and its cost.
 type usagePart struct {
 	view.Row
 	Priced  []usageLine
 	Total   string // "" if it is not known
 	AtLeast bool
-	Unknown string // whose price is not known
+	Unknown string // the model without a known price
 }
 
-// usageLine is what tokens of one kind come to.
+// usageLine is the tokens of one kind and their cost.
 type usageLine struct {
 	Kind   string
 	Tokens int64
-	Price  string // of a million
+	Price  string // per million
 	USD    string
 }
 
@@ -51,7 +51,7 @@ func dollarsOf(usd *big.Rat) string {
 	return "$" + pricing.Dollars(usd)
 }
 
-// outOf returns how many tokens came out.
+// outOf returns the number of output tokens.
 func outOf(u *transcript.Usage) string {
 	switch {
 	case u.Complete:

@@ -39,9 +39,9 @@ type side struct {
 	Start    string // the line that begins it
 	Message  *view.Message
 	Headers  []header
-	Programs []exportItem // that send it again
+	Programs []exportItem // that repeat the request
 	New      *newPart
-	Decoded  int64 // bytes with the content encoding undone, if there was one
+	Decoded  int64 // bytes after the content encoding is undone, if there was one
 	Pretty   value
 	Text     value
 	Binary   bool
@@ -50,7 +50,7 @@ type side struct {
 
 type header struct{ Name, Value string }
 
-// newPart is what of a request the history before did not hold.
+// newPart is the part of a request that the history before it does not contain.
 type newPart struct {
 	view.NewPart
 	Text value
@@ -94,7 +94,7 @@ func (s *server) wire(c *gin.Context) {
 	s.show(c, http.StatusOK, "wire", p)
 }
 
-// moreEvents is where more events are shown than so many.
+// moreEvents returns the address of the page with more events than shown.
 func (p *wirePage) moreEvents(shown int) string {
 	if shown == eventsAtMost {
 		return p.Sides[1].Download

@@ -23,31 +23,31 @@ import (
 
 const (
 	previewOfExport = 12 << 10
-	countedOfExport = 32 << 20 // bytes that a page counts before it is fetched
+	countedOfExport = 32 << 20 // bytes that a page counts before the download
 	previewWithin   = 10 * time.Second
 	mostExported    = 2 * mostSampled // references at once: a page of a sample names all its takes
 )
 
-// exportPage offers the forms, and shows the beginning of one and what it leaves
-// out, before it is fetched.
+// exportPage offers the forms. Before the download, it shows the beginning of one
+// form and what that form leaves out.
 type exportPage struct {
 	layout
 	What     string // r12, x34, "3 runs" or "everything"
 	Back     string
 	Path     string   // of the page
-	Refs     []string // that it was given
+	Refs     []string // from the query
 	Forms    []offered
 	Chosen   string
 	Redact   bool
 	Options  exportOptions
 	Fetch    string
 	Size     int64
-	AtLeast  bool // it was not written to its end for this page
-	Unseen   bool // it was not written at all
+	AtLeast  bool // the preview stopped before the end
+	Unseen   bool // the preview was not written at all
 	Binary   bool
 	Preview  string
 	LeftOut  []string
-	Notes    []string // what was made shorter
+	Notes    []string // what was shortened
 	Redacted []string
 	Wrong    string
 }
@@ -55,25 +55,26 @@ type exportPage struct {
 // offered is a form as the page offers it.
 type offered struct{ Name, Help string }
 
-// exportOptions are what a form lets one choose, as it was typed.
+// exportOptions are the options of a form, as typed.
 type exportOptions struct {
 	As, API, Steps       string
 	System, Words        bool
 	MaxTokens, MaxResult string
 }
 
-// formHelp says otherwise than the commands what a form is, without their flags.
+// formHelp describes a form without the flags that the commands' help names.
 var formHelp = map[string]string{
 	"few-shot": "an example to be put before a real question",
 	"jsonl":    "one exchange a line, as the API gives it",
 	"archive":  "loses nothing; an import takes it in again",
 }
 
-// formsFirst are those that people read or send again: they come before the others.
+// formsFirst are the forms that people read or send again. They come before the
+// others.
 var formsFirst = []string{"html", "markdown", "curl", "python", "go", "few-shot"}
 
-// formRank is the place of a form among those that come first, behind them for all
-// others.
+// formRank returns a form's position in formsFirst, and a position after all of
+// them for other forms.
 func formRank(name string) int {
 	if n := slices.Index(formsFirst, name); n >= 0 {
 		return n
@@ -111,8 +112,8 @@ func (s *server) exportExchange(c *gin.Context) {
 	s.export(c, &exportPage{What: ref, Back: exchangeURL(e.N)}, []files.Chosen{{Ref: ref, Exchange: e}})
 }
 
-// exportMany exports all that is named: ?ref=r1&ref=x34&ref=t5, everything if nothing
-// is.
+// exportMany exports the named references: ?ref=r1&ref=x34&ref=t5. Without any, it
+// exports everything.
 func (s *server) exportMany(c *gin.Context) {
 	refs := c.QueryArray("ref")
 	if len(refs) > mostExported {
@@ -143,7 +144,7 @@ func (s *server) exportMany(c *gin.Context) {
 	s.export(c, p, list)
 }
 
-// export shows what an export of what was chosen would be, or sends it.
+// export shows a preview of the chosen export, or sends it.
 func (s *server) export(c *gin.Context, p *exportPage, list []files.Chosen) {
 	p.Title, p.Chosen, p.Redact, p.Path = "Export "+p.What, c.Query("format"), c.Query("redact") != "", cmp.Or(p.Path, p.Back+"/export")
 	one := len(list) == 1 && list[0].Exchange != nil
@@ -179,7 +180,7 @@ func (s *server) export(c *gin.Context, p *exportPage, list []files.Chosen) {
 	s.show(c, http.StatusOK, "export-page", p)
 }
 
-// fetchURL is where what a page shows is fetched as a file.
+// fetchURL returns the address of the download that a page previews.
 func fetchURL(c *gin.Context, p *exportPage) string {
 	q := c.Request.URL.Query()
 	q.Set("fetch", "1")
@@ -191,7 +192,8 @@ func readExportOptions(c *gin.Context) exportOptions {
 		MaxTokens: strings.TrimSpace(c.Query("max_tokens")), MaxResult: strings.TrimSpace(c.Query("max_result"))}
 }
 
-// newExport makes what writes. Its errors are for whoever chose.
+// newExport returns the writer of an export. Its errors are shown to the user who
+// chose the options.
 func (s *server) newExport(ctx context.Context, p *exportPage, form *files.Form, list []files.Chosen) (*exporting, error) {
 	o := &p.Options
 	x := &exporting{form: form}
@@ -223,8 +225,8 @@ func (s *server) newExport(ctx context.Context, p *exportPage, form *files.Form,
 	return x, err
 }
 
-// redact makes the export read what is stored without its secrets: what was chosen,
-// too.
+// redact makes the export read everything, the chosen exchanges included, without
+// its secrets.
 func (x *exporting) redact(ctx context.Context) error {
 	x.scrub = redact.NewScrubber(nil)
 	x.Reader = formats.NewRedacted(x.Reader, x.scrub)
@@ -252,7 +254,7 @@ func bound(text string, usual int64) (int64, error) {
 	return n, nil
 }
 
-// leave keeps why something is left out.
+// leave records why something is left out.
 func (x *exporting) leave(what string, err error) error {
 	switch {
 	case err == nil:
@@ -266,7 +268,7 @@ func (x *exporting) leave(what string, err error) error {
 	return err
 }
 
-// preview writes an export as far as a page tells of it.
+// preview writes an export as far as the page shows it.
 func (p *exportPage) preview(ctx context.Context, x *exporting) {
 	ctx, cancel := context.WithTimeout(ctx, previewWithin)
 	defer cancel()
@@ -290,8 +292,7 @@ func (p *exportPage) preview(ctx context.Context, x *exporting) {
 	}
 }
 
-// beginning keeps the beginning of what is written, and counts the rest up to a
-// bound.
+// beginning keeps the first bytes written and counts the rest, up to a bound.
 type beginning struct {
 	text []byte
 	size int64
@@ -309,8 +310,8 @@ func (b *beginning) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// fetch sends an export as a file. An error after its beginning cuts the connection:
-// half a file is not taken for a whole one.
+// fetch sends an export as a file. If an error occurs after the first byte, it cuts
+// the connection, so that no client takes half a file for a whole one.
 func (s *server) fetch(c *gin.Context, x *exporting, p *exportPage) {
 	c.Header("Content-Disposition", fmt.Sprintf(`attachment; filename="%s"`, exportName(x, p)))
 	c.Header("Content-Type", "application/octet-stream")
@@ -330,7 +331,7 @@ func (s *server) fetch(c *gin.Context, x *exporting, p *exportPage) {
 	panic(http.ErrAbortHandler)
 }
 
-// exportName is a name for a file: of numbers, and words of ours.
+// exportName returns a file name made only of numbers and fixed words.
 func exportName(x *exporting, p *exportPage) string {
 	ending := x.form.Ending
 	if x.form.Name == "few-shot" {

@@ -7,7 +7,7 @@ import (
 	"github.com/retake-debugger/retake/files"
 )
 
-// exportMenu offers the forms in which what a page shows can be taken elsewhere.
+// exportMenu offers the forms in which the content of a page can be exported.
 type exportMenu struct {
 	All   string // the page of all forms, with their options
 	Items []exportItem
@@ -15,11 +15,11 @@ type exportMenu struct {
 
 type exportItem struct{ Name, Href string }
 
-// menuForms are those that a menu names: the others are on the page of all.
+// menuForms are the forms in a menu. The others are on the page of all forms.
 var menuForms = []string{"html", "markdown", "few-shot", "openai-chat", "jsonl", "har", "otlp-json", "csv", "archive"}
 
-// newExportMenu makes the menu over a page of exports. Of a single exchange it
-// offers programs, too.
+// newExportMenu returns the menu for a page of exports. For a single exchange it
+// offers programs as well.
 func newExportMenu(page string, one bool) exportMenu {
 	m := exportMenu{All: page}
 	between := "?"

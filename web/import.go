@@ -22,14 +22,14 @@ import (
 
 const (
 	usualImport  = 2_000_000_000 // bytes of one upload
-	unpackedTo   = 4             // times as much may lie in scratch files
+	unpackedTo   = 4             // scratch files may take so many times as much
 	mostImports  = 2             // at once
-	badTold      = 50            // lines of a file that are told
-	longestField = 1000          // bytes of what an upload says beside files
+	badTold      = 50            // bad lines of a file that are reported
+	longestField = 1000          // bytes of a field that is not a file
 	longestName  = 200           // bytes of the name of a file
 )
 
-// importPage takes files in.
+// importPage is the upload form.
 type importPage struct {
 	layout
 	Form    string
@@ -55,7 +55,7 @@ func (s *server) showImport(c *gin.Context, status int, wrong string) {
 	s.show(c, status, "import-page", &importPage{layout: layout{Title: "Import"}, Form: s.writable(c), Most: s.mostImport, Formats: files.Formats(), Wrong: wrong})
 }
 
-// importPost takes files in as they come, and leads to what became of them.
+// importPost imports files while they arrive, and redirects to the report.
 func (s *server) importPost(c *gin.Context) {
 	if !s.mayChange(c) {
 		return
@@ -89,8 +89,8 @@ func (s *server) importPost(c *gin.Context) {
 	}
 }
 
-// formComesFirst reports whether an upload begins with the form's token: nothing of it
-// is read before that is known.
+// formComesFirst reports whether an upload begins with the form's token. Nothing
+// else is read before the token is known.
 func (s *server) formComesFirst(parts *multipart.Reader) bool {
 	part, err := parts.NextPart()
 	if err != nil || part.FormName() != "form" {
@@ -100,7 +100,7 @@ func (s *server) formComesFirst(parts *multipart.Reader) bool {
 	return err == nil && same(string(token), s.guard.form)
 }
 
-// all takes in the files of an upload, one after the other.
+// all imports the files of an upload, one after the other.
 func (im *importing) all(parts *multipart.Reader) error {
 	for {
 		part, err := parts.NextPart()
@@ -128,14 +128,14 @@ func (im *importing) all(parts *multipart.Reader) error {
 	}
 }
 
-// cut tells of an upload that ended before it should, where nothing was read of it.
+// cut reports an upload that ended early, before any of a file was read.
 func (im *importing) cut(err error) error {
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
 		return &missingError{http.StatusRequestEntityTooLarge, im.tooLarge()}
 	case len(im.did) > 0:
-		return nil // the last file tells it
+		return nil // the last file reports it
 	}
 	return &missingError{http.StatusBadRequest, "The upload broke off."}
 }
@@ -144,7 +144,7 @@ func (im *importing) tooLarge() string {
 	return "More than " + size(im.mostImport) + " cannot be uploaded at once: inspect import takes files of any size."
 }
 
-// take takes in one file. It reports whether more can be read.
+// take imports one file. It reports whether more can be read.
 func (im *importing) take(name string, r io.Reader) bool {
 	now := &importedFile{Name: name}
 	im.did = append(im.did, now)
@@ -168,11 +168,11 @@ func (im *importing) take(name string, r io.Reader) bool {
 	if err != nil {
 		return false
 	}
-	_, err = io.Copy(io.Discard, r) // of what is in no known format only the beginning was read
+	_, err = io.Copy(io.Discard, r) // of an unknown format only the beginning was read
 	return err == nil
 }
 
-// fileName is a name of a file to be told of, and nothing else: it is no path.
+// fileName returns the name of a file for messages. It is never used as a path.
 func fileName(name string) string {
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
 		name = name[i+1:]
@@ -183,7 +183,7 @@ func fileName(name string) string {
 	return name
 }
 
-// bad keeps what was left out of the file that is being taken in.
+// bad records what was left out of the current file.
 func (im *importing) bad(file string, number int64, err error) {
 	now := im.did[len(im.did)-1]
 	if len(now.Bad) < badTold {
@@ -192,7 +192,7 @@ func (im *importing) bad(file string, number int64, err error) {
 	}
 }
 
-// left keeps what was left out of the zip archive that is being taken in.
+// left records what was left out of the current zip archive.
 func (im *importing) left(_, entry, why string) {
 	now := im.did[len(im.did)-1]
 	if len(now.Left) < badTold {
@@ -200,8 +200,8 @@ func (im *importing) left(_, entry, why string) {
 	}
 }
 
-// runRefs returns the references of the first runs of a list, and how many there are
-// besides.
+// runRefs returns the references of the first runs of a list and the number of the
+// others.
 func (im *importing) runRefs(ids []string) (refs []string, more int) {
 	const most = 40
 	for _, id := range ids[:min(len(ids), most)] {

@@ -12,11 +12,11 @@ import (
 
 const reportsKept = 32
 
-// importedFile says what became of a file.
+// importedFile is the report of one file.
 type importedFile struct {
 	*files.Imported
 	Name string
-	Refs []string // of the runs that its exchanges are in, the first ones
+	Refs []string // of the first runs with its exchanges
 	More int
 	Bad  []badLine  // the first ones
 	Left []leftFile // of a zip archive, the first ones
@@ -24,7 +24,7 @@ type importedFile struct {
 
 // badLine is a line or an element that was left out.
 type badLine struct {
-	Entry  string // of a zip archive, the file in it
+	Entry  string // in a zip archive, the file in it
 	Number int64
 	Why    string
 }
@@ -32,10 +32,10 @@ type badLine struct {
 // leftFile is a file in a zip archive that was left out.
 type leftFile struct{ Name, Why string }
 
-// MoreLeft counts the files left out that are not told.
+// MoreLeft returns the number of left-out files that are not listed.
 func (f *importedFile) MoreLeft() int { return f.LeftOut - len(f.Left) }
 
-// MoreBad counts the bad lines that are not told.
+// MoreBad returns the number of bad lines that are not listed.
 func (f *importedFile) MoreBad() int { return f.Imported.Bad - len(f.Bad) }
 
 // Worse explains the worst grade of its exchanges.
@@ -53,7 +53,7 @@ func (f *importedFile) Worse() string {
 	return "parts are missing, such as system prompt or tools: to be viewed, not sent again"
 }
 
-// imports are the uploads that are under way, and what became of the latest.
+// imports are the uploads in progress and the reports of the latest ones.
 type imports struct {
 	mu       sync.Mutex
 	underWay int
@@ -63,7 +63,7 @@ type imports struct {
 
 func newImports() *imports { return &imports{reports: map[int][]*importedFile{}} }
 
-// begin takes a place among those under way; false if there is none.
+// begin reserves a place for an upload; false if there is none.
 func (i *imports) begin() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -80,7 +80,7 @@ func (i *imports) end() {
 	i.underWay--
 }
 
-// keep keeps a report, and gives its number.
+// keep stores a report and returns its number.
 func (i *imports) keep(did []*importedFile) int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -96,7 +96,7 @@ func (i *imports) report(n int) []*importedFile {
 	return i.reports[n]
 }
 
-// importedPage shows what became of an upload.
+// importedPage shows the report of an upload.
 type importedPage struct {
 	layout
 	Files []*importedFile

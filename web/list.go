@@ -44,7 +44,7 @@ func (s *server) list(c *gin.Context) {
 	})
 }
 
-// lostLine says what a list leaves out.
+// lostLine describes what a list leaves out.
 func lostLine(err error) string {
 	if err == nil {
 		return ""
@@ -52,7 +52,7 @@ func lostLine(err error) string {
 	return "The database is damaged, so the list is not whole: " + err.Error() + "."
 }
 
-// rows reads rows with their prices. damage is what keeps others back.
+// rows reads rows with their prices. damage is why other rows are missing.
 func (s *server) rows(ctx context.Context, f transcript.Filter) (rows []view.Row, damage, err error) {
 	rows, err = view.Rows(ctx, s.reader, f)
 	if errors.Is(err, transcript.ErrDamaged) {

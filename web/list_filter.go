@@ -14,25 +14,25 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// listing is what the pages that list something have in common: newest first, a
-// page at a time, asked for again while it shows the newest.
+// listing is the common part of all lists: newest first, one page at a time. While
+// it shows the newest rows, it refreshes itself.
 type listing struct {
 	layout
 	Kind     string // "runs" or "exchanges"
 	Path     string
-	Asked    asked        // what it is narrowed by
+	Asked    asked        // the filters
 	Paged    bool         // older ones, not the newest
-	Newest   string       // where the first page is
-	Older    string       // where the next page is, if there is one
-	Refresh  string       // where the list is asked for again
+	Newest   string       // address of the first page
+	Older    string       // address of the next page, if there is one
+	Refresh  string       // address of the refreshed list
 	UnderWay []*view.Live // what is being recorded
 
 	CanImport bool
 }
 
-// showList shows a list. more says that there are rows behind the last one, of
-// number oldest. Whoever has seen all that state writes is told that nothing is
-// new.
+// showList shows a list. more reports whether there are rows after the last one,
+// whose number is oldest. A client that has already seen this state is answered
+// that nothing is new.
 func (s *server) showList(c *gin.Context, p *listing, page any, more bool, oldest int64, state func(hash.Hash)) {
 	p.Newest, p.CanImport = p.Asked.url(p.Path, "", ""), s.update != nil
 	if more {
@@ -86,7 +86,7 @@ func (s *server) underWay(ctx context.Context) ([]*view.Live, error) {
 	return list, nil
 }
 
-// address adds the words of a query that say something to a path.
+// address adds the words that are not empty to a path as a query.
 func address(path string, words map[string]string) string {
 	q := url.Values{}
 	for name, value := range words {

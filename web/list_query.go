@@ -11,19 +11,19 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// asked is what a list is narrowed by: the words that somebody typed, or those of
-// links and forms that name each filter, put together as words.
+// asked is the filter of a list: the words that the user typed, together with those
+// from links and forms that name a filter each.
 type asked struct {
 	Text    string
 	Filters [][2]string
-	Wrong   string // why the words mean nothing, as a sentence
-	Search  string // where the same words are looked for in texts
+	Wrong   string // why the words are invalid, as a sentence
+	Search  string // address of the full-text search for the same words
 }
 
 // wordNames are the filters that an address may name one by one.
 var wordNames = []string{"model", "dialect", "outcome", "tool", "tag", "since", "is"}
 
-// askedOf reads what a list is narrowed by.
+// askedOf reads the filter of a list.
 func (s *server) askedOf(c *gin.Context) (view.ListQuery, asked) {
 	a := asked{Text: strings.TrimSpace(c.Query("q")), Filters: view.ListWords}
 	q, err := view.ParseListQuery(a.Text, s.now())
@@ -46,7 +46,7 @@ func (s *server) askedOf(c *gin.Context) (view.ListQuery, asked) {
 	return q, a
 }
 
-// exchangesAsked is what is asked for of exchanges.
+// exchangesAsked reads the filter of a list of exchanges.
 func (s *server) exchangesAsked(c *gin.Context) (transcript.Filter, asked) {
 	q, a := s.askedOf(c)
 	a.Filters = view.ExchangeWords()
@@ -61,7 +61,7 @@ func (s *server) exchangesAsked(c *gin.Context) (transcript.Filter, asked) {
 	return f, a
 }
 
-// runsAsked is what is asked for of runs.
+// runsAsked reads the filter of a list of runs.
 func (s *server) runsAsked(c *gin.Context) (transcript.RunFilter, asked) {
 	q, a := s.askedOf(c)
 	f := q.Runs()
@@ -79,7 +79,7 @@ func beforeOf(c *gin.Context) (int64, error) {
 	return 0, nil
 }
 
-// url is where a list of the same words is, with one thing more.
+// url returns the address of a list with the same words and one more.
 func (a *asked) url(path, name, value string) string {
 	return address(path, map[string]string{"q": a.Text, name: value})
 }

@@ -18,7 +18,7 @@ import (
 type runsPage struct {
 	listing
 	Rows  []view.RunRow
-	Found map[string]*foundCount // by the id of the run; of those that were judged
+	Found map[string]*foundCount // by run id; only runs that have been judged
 }
 
 func (s *server) runs(c *gin.Context) {
@@ -45,7 +45,7 @@ func (s *server) runs(c *gin.Context) {
 	})
 }
 
-// runRows reads rows with their prices. damage is what keeps others back.
+// runRows reads rows with their prices. damage is why other rows are missing.
 func (s *server) runRows(ctx context.Context, f transcript.RunFilter) (rows []view.RunRow, damage, err error) {
 	rows, err = view.Runs(ctx, s.reader, f, s.now())
 	if errors.Is(err, transcript.ErrDamaged) {

@@ -26,8 +26,8 @@ const (
 	mostAsked    = 5000
 )
 
-// minimisePage asks what is to happen again, and looks for the smallest part of a
-// request that makes it.
+// minimisePage asks which behaviour has to occur again, and searches for the
+// smallest part of a request that produces it.
 type minimisePage struct {
 	exchangeHead
 	Ref         string
@@ -52,7 +52,7 @@ type partChoice struct {
 	On   bool
 }
 
-// minimisePlan is what the search would take.
+// minimisePlan is the expected cost of the search.
 type minimisePlan struct {
 	Looks, Host, Variable, NoKey string
 	Bytes                        int
@@ -86,7 +86,6 @@ func (s *server) newMinimisePage(c *gin.Context, e *transcript.Exchange) (*minim
 	return p, nil
 }
 
-// minimiseForm asks what is to be looked for.
 func (s *server) minimiseForm(c *gin.Context) {
 	e, err := s.find(c.Request.Context(), c.Param("ref"))
 	if err != nil {
@@ -101,7 +100,8 @@ func (s *server) minimiseForm(c *gin.Context) {
 	s.show(c, http.StatusOK, "minimise-page", p)
 }
 
-// minimisePost shows what the search would take, or begins it: the one that was shown.
+// minimisePost shows the plan of a search, or begins the search whose plan was
+// shown.
 func (s *server) minimisePost(c *gin.Context) {
 	ctx := c.Request.Context()
 	e, err := s.find(ctx, c.Param("ref"))
@@ -142,7 +142,7 @@ func (s *server) minimisePost(c *gin.Context) {
 	c.Redirect(http.StatusSeeOther, smallestURL(id))
 }
 
-// read takes the form's answers over into the page and the search.
+// read copies the form's values into the page and the search.
 func (p *minimisePage) read(c *gin.Context) error {
 	m := &p.search
 	p.Looking.read(c)
@@ -192,8 +192,8 @@ func dollarsTyped(text string) (*big.Rat, error) {
 	return usd, nil
 }
 
-// planMinimise builds the whole request and says what the search would take. Its
-// errors are for whoever filled in the form.
+// planMinimise builds the whole request and the plan of the search. Its errors are
+// shown to the user who filled in the form.
 func (s *server) planMinimise(ctx context.Context, p *minimisePage, e *transcript.Exchange) error {
 	m := &p.search
 	expect, err := p.Looking.expect()

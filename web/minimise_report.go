@@ -15,22 +15,23 @@ import (
 
 const triedShown = 12 // of the candidates, the last ones, while the search goes on
 
-// smallestPage shows how a search for the smallest request goes, and what it found.
+// smallestPage shows the progress and the result of a search for the smallest
+// request.
 type smallestPage struct {
 	groupPage
-	Under    *searched // while this viewer does it
+	Under    *searched // while this viewer runs it
 	Most     int
 	F        *minimise.Smallest
 	Items    []neededPart
 	Tools    []neededPart
 	Notes    []string
-	Smallest *transcript.Exchange // as it was asked again; nil if that is not taken in
+	Smallest *transcript.Exchange // as it was sent again; nil if it is not stored
 	Tried    []minimise.Tried
 	Earlier  int // candidates that are not listed
 }
 
-// neededPart is a part of the request that is needed, or a stretch of those that are
-// not.
+// neededPart is a needed part of the request, or a stretch of parts that are not
+// needed.
 type neededPart struct {
 	Kept    *minimise.Decisive
 	Href    string // of what is kept
@@ -81,7 +82,7 @@ func (s *server) smallest(c *gin.Context) {
 	s.show(c, http.StatusOK, "smallest-page", p)
 }
 
-// report lays out what was found.
+// report lays out the result.
 func (p *smallestPage) report(ctx context.Context, r transcript.Reader) {
 	if whole := p.F.Candidates; len(whole) == 0 || !whole[0].Shows {
 		return // the verdict says it all
@@ -90,13 +91,13 @@ func (p *smallestPage) report(ctx context.Context, r transcript.Reader) {
 	p.Notes = foundNotes(p.F)
 	for i := range p.all {
 		if t := &p.all[i]; fmt.Sprintf("t%d", t.N) == p.F.Take {
-			p.Smallest, _ = r.Exchange(ctx, t.Last()) // else it is not taken in yet, or was pruned
+			p.Smallest, _ = r.Exchange(ctx, t.Last()) // nil if it is not stored yet or was pruned
 		}
 	}
 }
 
-// divided puts what is kept and what is left out in the order of the request: its
-// items, or its tools.
+// divided returns what is kept and what is left out in the order of the request:
+// its items or its tools.
 func (p *smallestPage) divided(tools bool) (list []neededPart) {
 	f := p.F
 	of := func(u *minimise.Unit) bool { return (u.Kind == transcript.ToolDefinition) == tools }
@@ -129,8 +130,9 @@ func (n *neededPart) n() int {
 	return n.LeftOut[0].N
 }
 
-// href leads to an item of the whole request, "" if the provider held a part of that:
-// then pointers are not those of what was sent.
+// href returns the address of an item of the whole request. It is "" if the
+// provider stored a part of the request, because the pointers are then not those of
+// the body that was sent.
 func (p *smallestPage) href(at []string) string {
 	if p.Origin == nil || len(at) == 0 || p.Origin.Link.ServerHeld() {
 		return ""
@@ -138,7 +140,7 @@ func (p *smallestPage) href(at []string) string {
 	return itemPageURL(p.Origin.ID, at[0])
 }
 
-// Gist says in a line what a stretch that was left out holds.
+// Gist describes a left-out stretch in one line.
 func (n neededPart) Gist() string {
 	if len(n.LeftOut) == 1 {
 		return strings.TrimSpace(unitLabel(n.LeftOut[0]) + "  " + n.LeftOut[0].Text)
@@ -159,7 +161,7 @@ func (n neededPart) Gist() string {
 	return strings.Join(names, ", ")
 }
 
-// unitLabel says what kind of part a unit is.
+// unitLabel names the kind of a unit.
 func unitLabel(u minimise.Unit) string {
 	switch {
 	case u.Name != "":
@@ -170,7 +172,7 @@ func unitLabel(u minimise.Unit) string {
 	return strings.ReplaceAll(string(u.Kind), "_", " ")
 }
 
-// foundNotes say how sure it is, and what it took.
+// foundNotes describe how certain the result is and what it cost.
 func foundNotes(f *minimise.Smallest) (list []string) {
 	if f.Stopped != "" {
 		list = append(list, "The search was ended: "+f.Stopped+". The request may still be larger than needed.")
@@ -202,6 +204,6 @@ func (s *server) stopSmallest(c *gin.Context) {
 	}
 }
 
-// apiSmallest returns what was found, as inspect minimise --json prints it, but for the
+// apiSmallest returns the result as inspect minimise --json prints it, without the
 // request.
 func (s *server) apiSmallest(c *gin.Context) { giveReport(s, c, minimise.Read) }

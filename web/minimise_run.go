@@ -10,7 +10,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// minimiseRun is a search for the smallest request while this viewer does it.
+// minimiseRun is a search for the smallest request that this viewer runs.
 type minimiseRun struct {
 	ID     string
 	Origin *transcript.Exchange
@@ -23,20 +23,20 @@ type minimiseRun struct {
 	tried []minimise.Tried
 	done  bool
 	wrong string             // why there is no report
-	found *minimise.Smallest // the report, if it could not be kept
+	found *minimise.Smallest // the report, if it could not be stored
 }
 
-// searched is how a search stands.
+// searched is the progress of a search.
 type searched struct {
 	Tried    []minimise.Tried
-	Left     *minimise.Tried // the smallest that shows it so far; nil if none is known to
+	Left     *minimise.Tried // the smallest candidate that shows it so far; nil for none
 	Requests int
 	Ended    bool
 	Wrong    string
 	Found    *minimise.Smallest
 }
 
-// beginMinimise begins a search and gives the group of its takes.
+// beginMinimise begins a search and returns the group of its takes.
 func (s *server) beginMinimise(ctx context.Context, p *minimisePage) (string, error) {
 	t := s.takes
 	id, err := t.begin()
@@ -71,14 +71,14 @@ func (s *server) beginMinimise(ctx context.Context, p *minimisePage) (string, er
 	return id, nil
 }
 
-// searchOf returns a search that this viewer does, nil if it does none of that group.
+// searchOf returns the search of that group, nil if this viewer runs none.
 func (t *Playing) searchOf(group string) *minimiseRun {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.searches[group]
 }
 
-// tell notes a candidate that was asked.
+// tell records a candidate that was sent.
 func (r *minimiseRun) tell(t minimise.Tried) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -97,7 +97,7 @@ func (r *minimiseRun) end(found *minimise.Smallest, err error) {
 	}
 }
 
-// stand returns how it stands.
+// stand returns the progress.
 func (r *minimiseRun) stand() *searched {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,17 +14,17 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-const maxEdits = 32 << 20 // of the form: all results on the page come back with it
+const maxEdits = 32 << 20 // of the form, which contains all results on the page
 
 // Replaying plays takes for the viewer.
 type Replaying struct {
 	Player func() *replay.Player
 	// Key returns the value of an environment variable, "" if it is not set.
 	Key func(variable string) string
-	// Tools are what really runs, named by whoever started the program: a page can choose
-	// among them and name no other.
+	// Tools are the tools that can really run. Whoever starts the program names them;
+	// a page can only choose among them.
 	Tools []replay.SourceSpec
-	// Checks are what may judge answers, named in the same way.
+	// Checks are the checks that can judge answers, named in the same way.
 	Checks []Check
 }
 
@@ -42,7 +42,7 @@ type replayPage struct {
 	Earlier   int // results of the request that are not on the page
 	Later     []laterResult
 	LaterOpen bool
-	LaterAt   string // where these are told, if they are not
+	LaterAt   string // where these are listed, if not here
 	LaterLeft int    // that are not listed
 	Mode      string
 	Takes     int    // of each arm, of a sample
@@ -117,11 +117,11 @@ func (s *server) newReplayPage(c *gin.Context, e *transcript.Exchange) (*replayP
 	return p, nil
 }
 
-// longRun is how many exchanges a run has, about, whose later results are only looked for
-// if somebody asks for them.
+// longRun is about how many exchanges make a run long. The later results of a long
+// run are read only on request.
 const longRun = 400
 
-// isLong reports whether it takes a while to read what a run went on with.
+// isLong reports whether reading the rest of a run takes a while.
 func (s *server) isLong(ctx context.Context, e *transcript.Exchange) bool {
 	rows, err := s.reader.Runs(ctx, transcript.RunFilter{IDs: []string{e.Link.Run}, Limit: 1})
 	return err == nil && len(rows) == 1 && rows[0].Exchanges-e.Link.Step > longRun
@@ -144,7 +144,7 @@ func (p *replayPage) readSystem(turn *transcript.Turn) {
 	}
 }
 
-// replayPost shows what would be sent, or sends it: what was shown, and nothing else.
+// replayPost shows what would be sent. It sends only what was shown.
 func (s *server) replayPost(c *gin.Context) {
 	ctx := c.Request.Context()
 	e, err := s.find(ctx, c.Param("ref"))
@@ -208,7 +208,7 @@ func (p *replayPage) confirmed(c *gin.Context) bool {
 	return p.Plan.NoKey == "" && (len(p.Plan.Found) == 0 || c.PostForm("force") != "")
 }
 
-// send starts what was prepared, and returns the page that shows it.
+// send starts the prepared replay and returns the address of its page.
 func (s *server) send(ctx context.Context, p *replayPage, ready *replay.Ready) (string, error) {
 	if err := ready.SetKeys(s.replaying.Key, ""); err != nil {
 		return "", err
@@ -220,7 +220,7 @@ func (s *server) send(ctx context.Context, p *replayPage, ready *replay.Ready) (
 	return s.begin(ctx, ready)
 }
 
-// begin starts one take, and returns the page that shows it.
+// begin starts one take and returns the address of its page.
 func (s *server) begin(ctx context.Context, ready *replay.Ready) (string, error) {
 	o, done, err := ready.Options(context.WithoutCancel(ctx))
 	if err != nil {

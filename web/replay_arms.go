@@ -13,7 +13,7 @@ import (
 // mostArms bounds how many models are compared at once.
 const mostArms = 12
 
-// plannedArm is one of the things that a sample compares, as it would be sent.
+// plannedArm is one arm of a sample, as it would be sent.
 type plannedArm struct {
 	Name           string
 	N              int
@@ -27,9 +27,9 @@ type plannedArm struct {
 // lossesShown is how many losses of an arm a plan lists.
 const lossesShown = 20
 
-// targets reads which models are asked: MODEL or MODEL@PROVIDER, one a line. A page
-// sends to well-known providers alone: any other address has to be named where the
-// program is started.
+// targets reads the models to compare: MODEL or MODEL@PROVIDER, one a line. A page
+// sends only to well-known providers; any other address has to be named when the
+// program starts.
 func (p *replayPage) targets() ([]replay.Target, error) {
 	var list []replay.Target
 	for line := range strings.Lines(p.Models) {
@@ -55,7 +55,7 @@ func (p *replayPage) targets() ([]replay.Target, error) {
 	return list, nil
 }
 
-// planArms says what each arm sends, and why one cannot.
+// planArms returns what each arm sends, or why it cannot.
 func (s *server) planArms(ready *replay.Ready) (list []plannedArm, noKey string) {
 	for i := range ready.Arms {
 		a := &ready.Arms[i]

@@ -11,14 +11,14 @@ import (
 	"github.com/retake-debugger/retake/replay"
 )
 
-// Check judges an answer, as whoever started the program named it: a page can choose
-// among them and name no other.
+// Check judges an answer. The user who starts the program names the checks; a page
+// can only choose among them.
 type Check struct {
 	Name  string
 	Holds replay.Check
 }
 
-// looking is what a form says is looked for in answers.
+// looking is what a form asks answers to be checked for.
 type looking struct {
 	Kind   string // one of the constants below
 	Tool   string // NAME or NAME=JSON
@@ -27,7 +27,7 @@ type looking struct {
 	Checks []Check
 }
 
-// What is looked at.
+// The kinds of check.
 const (
 	lookNext  = "next"  // whether the answer does what the recorded one did
 	lookTool  = "tool"  // whether it calls a tool
@@ -39,7 +39,6 @@ func (s *server) newLooking() looking {
 	return looking{Kind: lookNext, Checks: s.replaying.Checks}
 }
 
-// read takes the form's answers over.
 func (l *looking) read(c *gin.Context) {
 	switch kind := c.PostForm("look"); kind {
 	case lookTool, lookText, lookCheck:
@@ -48,7 +47,6 @@ func (l *looking) read(c *gin.Context) {
 	l.Tool, l.Text, l.Check = strings.TrimSpace(c.PostForm("expect_tool")), c.PostForm("expect_text"), c.PostForm("check")
 }
 
-// expect returns what is looked for.
 func (l *looking) expect() (x replay.Expect, err error) {
 	switch l.Kind {
 	case lookTool:
@@ -68,8 +66,8 @@ func (l *looking) expect() (x replay.Expect, err error) {
 	return x, err
 }
 
-// check returns the check that was chosen. What it is made of is told nobody: a command
-// may hold a secret.
+// check returns the chosen check. Its definition is never shown, because a command
+// may contain a secret.
 func (l *looking) check() (*Check, error) {
 	for i := range l.Checks {
 		c := &l.Checks[i]

@@ -17,7 +17,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// read takes the form's answers over into the page, and gives the edits.
+// read copies the form's values into the page and returns the edits.
 func (p *replayPage) read(c *gin.Context) []typedEdit {
 	p.rework(c.Request.PostForm)
 	p.readMode(c)
@@ -52,7 +52,7 @@ func (p *replayPage) readSettings(c *gin.Context) (edits []typedEdit) {
 	return edits
 }
 
-// typed returns what a reader made of a text in a form, and whether it changed. Forms
+// typed returns the text of a form field, and whether the user changed it. Forms
 // send every line end as CR LF.
 func typed(was, now string) (string, bool) {
 	now = strings.ReplaceAll(now, "\r\n", "\n")
@@ -66,7 +66,7 @@ func typed(was, now string) (string, bool) {
 	return now, true
 }
 
-// readMode reads how far the replay goes, and of a sample what is looked at.
+// readMode reads how far the replay goes and, for a sample, what is checked.
 func (p *replayPage) readMode(c *gin.Context) {
 	if mode := c.PostForm("mode"); mode == modeOnce || mode == modeSample {
 		p.Mode = mode
@@ -84,7 +84,7 @@ func (p *replayPage) readMode(c *gin.Context) {
 	}
 }
 
-// chosen sums up what a form says, so that what is sent is what was shown.
+// chosen returns a digest of a form, so that what is sent is what was shown.
 func chosen(form url.Values) string {
 	h := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(form)) {

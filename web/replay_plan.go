@@ -15,22 +15,21 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// replayPlan shows what would be sent.
 type replayPlan struct {
 	Host, Variable string
-	NoKey          string // why the key that is needed is not there
+	NoKey          string // why the required key is missing
 	Bytes          int
 	Edits          []plannedEdit
-	Besides        []valueDiff    // how the body differs beside the edits
-	Held           bool           // history that the provider holds is put in
-	Found          []lint.Finding // errors that the edit brings
+	Besides        []valueDiff    // how the body differs apart from the edits
+	Held           bool           // history stored by the provider is included
+	Found          []lint.Finding // errors that the edit introduces
 	Arms           []plannedArm   // of a sample
-	Looks          string         // what it looks at
+	Looks          string         // what it checks
 	Estimate       replay.Estimate
 	CostUSD        string // of the estimate, "" if it is not known
 	Dropped        []string
-	Chosen         string // sums up what the form says
-	Changed        bool   // it says otherwise than the plan that was to be sent
+	Chosen         string // digest of the form
+	Changed        bool   // the form differs from the plan that was to be sent
 }
 
 // plannedEdit is one change, as it would be sent.
@@ -38,8 +37,8 @@ type plannedEdit struct {
 	Op, CallID, At string
 	Spans          []analysis.Span
 	Mark           string // that a tool failed, or did not after all
-	Later          string // what brought the recorded result that it stands in for, "" for what is in the request
-	Undo           string // what takes it back, "" if it was sent
+	Later          string // source of the recorded result that it replaces, "" for what is in the request
+	Undo           string // key that undoes it, "" if it was sent
 }
 
 // plannedEdits shows edits.
@@ -54,7 +53,7 @@ func plannedEdits(b *budget, edits []transcript.Edit) []plannedEdit {
 			now = strconv.Quote(e.Text)
 		}
 		at := e.At
-		if e.Op != transcript.SetResult { // of a result that comes later no place is known
+		if e.Op != transcript.SetResult { // the place of a later result is unknown
 			at = cmp.Or(at, e.Text)
 		}
 		v := plannedEdit{Op: strings.ReplaceAll(e.Op, "_", " "), CallID: e.CallID, At: at, Spans: clip(b, analysis.DiffWords(e.Was, now))}
@@ -71,7 +70,8 @@ func plannedEdits(b *budget, edits []transcript.Edit) []plannedEdit {
 // fromViewer is the reason of a take that a page started.
 const fromViewer = "from the viewer"
 
-// prepare plans what the form asks for. Its errors are for the person who filled it in.
+// prepare plans the replay of a form. Its errors are shown to the user who filled
+// it in.
 func (s *server) prepare(ctx context.Context, p *replayPage, e *transcript.Exchange, typed []typedEdit) (*replay.Ready, error) {
 	plan := p.How.plan()
 	plan.Origin, plan.Rest, plan.Once = e, p.rest, p.Mode == modeOnce
@@ -98,10 +98,10 @@ func (s *server) prepare(ctx context.Context, p *replayPage, e *transcript.Excha
 	return ready, err
 }
 
-// errNoPrice says that a limit on cost could not be kept to.
+// errNoPrice means that a limit on cost cannot be enforced.
 var errNoPrice = errors.New("the price of the model is not known, so that a limit on cost could not be kept to; set one on tokens or requests instead")
 
-// plan says what would be sent.
+// plan describes what would be sent.
 func (s *server) plan(p *replayPage, ready *replay.Ready, typed []typedEdit) (*replayPlan, error) {
 	req := ready.Request
 	b := newBudget()
@@ -130,7 +130,7 @@ func (s *server) plan(p *replayPage, ready *replay.Ready, typed []typedEdit) (*r
 // mostBesides bounds how many further differences a plan lists.
 const mostBesides = 40
 
-// besides lists where the body differs from the recorded one and no edit says so.
+// besides lists the differences from the recorded body that no edit explains.
 func besides(b *budget, req *replay.Request) []valueDiff {
 	diff, ok := analysis.DiffJSON(req.Recorded, req.Body)
 	if !ok {
@@ -155,7 +155,7 @@ func isEdited(edits []transcript.Edit, at string) bool {
 	return false
 }
 
-// keyOf names the variable of the key that a request needs, or says why there is none.
+// keyOf returns the variable of the key that a request needs, or why it is missing.
 func (s *server) keyOf(req *replay.Request) (variable, missing string) {
 	variable, _, err := req.Key(s.replaying.Key, "")
 	switch {

@@ -11,14 +11,13 @@ import (
 	"github.com/retake-debugger/retake/replay"
 )
 
-const mostTakes = 4 // replays that are under way at once; a sample is one, and so is a search for the smallest request
+const mostTakes = 4 // replays in progress at once; a sample counts as one, and so does a search for the smallest request
 
-// errBusy says that too many replays are under way.
 var errBusy = errors.New("four replays are under way; one more goes out when one of them has ended")
 
-// Playing are the replays that a program's viewer plays. A program that opens its
-// database anew, and with it the viewer, gives each the same, so that what is under way
-// then is not lost from view.
+// Playing are the replays that a program's viewer runs. A program that reopens its
+// database, and with it the viewer, passes the same Playing to each viewer, so that
+// running replays stay visible.
 type Playing struct {
 	mu       sync.Mutex
 	cancel   map[playedTake]context.CancelCauseFunc
@@ -27,20 +26,18 @@ type Playing struct {
 	count    int
 }
 
-// playedTake is a take of the database that a viewer reads: another one has takes of the
-// same number.
+// playedTake identifies a take together with its database, because another database
+// has takes with the same number.
 type playedTake struct {
 	of *server
 	n  int64
 }
 
-// NewPlaying begins with none.
 func NewPlaying() *Playing {
 	return &Playing{cancel: map[playedTake]context.CancelCauseFunc{}, samples: map[string]*sampleRun{}, searches: map[string]*minimiseRun{}}
 }
 
-// begin takes a place among those under way. It gives an id for what its takes have in
-// common.
+// begin reserves a place for a replay. It returns an id that its takes share.
 func (t *Playing) begin() (group string, err error) {
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -61,8 +58,8 @@ func (t *Playing) end() {
 	t.count--
 }
 
-// start begins a take and gives its number. It goes on behind the request; done is
-// called at its end.
+// start begins a take and returns its number. The take continues after the HTTP
+// request ends; done is called at its end.
 func (t *Playing) start(ctx context.Context, s *server, req *replay.Request, o replay.Options, done func()) (int64, error) {
 	if _, err := t.begin(); err != nil {
 		done()
@@ -101,10 +98,10 @@ func (t *Playing) start(ctx context.Context, s *server, req *replay.Request, o r
 	}
 }
 
-// errStopped is why a take ends that a reader stopped.
+// errStopped is the cause of a take that the user stopped.
 var errStopped = errors.New("stopped in the viewer")
 
-// stop ends a take that this viewer plays; false if it plays none of that number.
+// stop ends a take; false if this viewer does not run it.
 func (t *Playing) stop(s *server, n int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -115,7 +112,7 @@ func (t *Playing) stop(s *server, n int64) bool {
 	return cancel != nil
 }
 
-// plays reports whether this viewer plays the take of that number.
+// plays reports whether this viewer runs the take with that number.
 func (t *Playing) plays(s *server, n int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

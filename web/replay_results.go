@@ -20,12 +20,12 @@ import (
 const (
 	editable    = 30        // results of the request that are on the page at once, the last ones
 	longestEdit = 256 << 10 // bytes of one of them
-	mostMore    = 60        // further results that somebody chooses
-	laterListed = 100       // results that come later, of which there is a list
+	mostMore    = 60        // further results that the user chooses
+	laterListed = 100       // later results that are listed
 )
 
-// resultField is a tool result that can be changed: one of the request, or one that
-// comes later and then stands in for the recorded one.
+// resultField is an editable tool result: one of the request, or a later one that
+// replaces the recorded one.
 type resultField struct {
 	CallID, Name string
 	Arguments    string // as they are to be sent
@@ -36,28 +36,28 @@ type resultField struct {
 	Changed      bool
 	HasCall      bool
 	Anchor       string
-	Key          string // of one that was chosen: see more
-	Ref          string // of what comes later: the exchange that brought it
-	Same         int    // how many come later with that call id
+	Key          string // of a chosen one: see more
+	Ref          string // of a later one: the exchange with the result
+	Same         int    // how many later ones have that call id
 
 	item transcript.Item // the recorded one
 }
 
-// laterResult is a line of the list of results that come later.
+// laterResult is a line in the list of later results.
 type laterResult struct {
 	Key, Ref, CallID, Name, Arguments, Text string
 	N                                       int64
 	IsError, Chosen                         bool
 }
 
-// What the key of a chosen result begins with.
+// The prefixes of the key of a chosen result.
 const (
 	earlierKey = "here:"  // its place in the request
 	laterKey   = "later:" // its call id
 )
 
-// readResults finds the results that can be changed: the last ones of the request are
-// on the page, others can be chosen.
+// readResults finds the editable results. The last ones of the request are on the
+// page, others can be chosen.
 func (p *replayPage) readResults(turn *transcript.Turn) {
 	p.marks = dialect.Of(turn.Dialect).ErrorMark != ""
 	p.calls = map[string]*transcript.Item{}
@@ -76,7 +76,7 @@ func (p *replayPage) readResults(turn *transcript.Turn) {
 	p.earlier = p.earlier[:p.Earlier]
 }
 
-// readRecorded reads what the run went on with, and lists its results.
+// readRecorded reads the rest of the run and lists its results.
 func (p *replayPage) readRecorded(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (err error) {
 	if p.rest, err = replay.ReadRecorded(ctx, r, e); err == nil {
 		p.taped = p.rest.Results()
@@ -94,7 +94,7 @@ func (p *replayPage) field(it *transcript.Item) resultField {
 	return f
 }
 
-// resultAnchor is where the page has the result at a pointer into the request.
+// resultAnchor returns the anchor of the result at a pointer into the request.
 func resultAnchor(at string) string { return "r" + strings.ReplaceAll(at, "/", "-") }
 
 // more adds the fields of results that were chosen, by their keys.
@@ -119,7 +119,7 @@ func (p *replayPage) more(keys []string) {
 	}
 }
 
-// laterField makes the field of a result that comes later.
+// laterField makes the field of a later result.
 func (p *replayPage) laterField(callID string) (f resultField, ok bool) {
 	for i := range p.taped {
 		t := &p.taped[i]
@@ -137,7 +137,7 @@ func (p *replayPage) laterField(callID string) (f resultField, ok bool) {
 	return f, f.Same > 0
 }
 
-// list lists the results that come later.
+// list lists the later results.
 func (p *replayPage) list() {
 	p.Later = nil
 	for i := range p.taped {
@@ -155,10 +155,10 @@ func (p *replayPage) list() {
 	p.LaterLeft = len(p.taped) - len(p.Later)
 }
 
-// named returns the key of the result that a reader names by its call id or a part of it,
-// "" if it is on the page already; wrong says what is wrong with it.
+// named finds a result by its call id or a part of it. key is "" if the result is
+// on the page already; wrong says why the id is invalid.
 func (p *replayPage) named(given string) (key, wrong string) {
-	keys := map[string]string{} // by call id; what is in the request comes before what comes later
+	keys := map[string]string{} // by call id; a result of the request comes before a later one
 	for i := range p.taped {
 		if id := p.taped[i].CallID; id != "" && replay.IsCallID(id, given) {
 			keys[id] = laterKey + id
@@ -228,8 +228,8 @@ func (p *replayPage) edits(c *gin.Context) (list []typedEdit) {
 	return list
 }
 
-// atOf is where a result without a call id stands: nothing else says which is
-// meant.
+// atOf returns the pointer to a result without a call id, which nothing else
+// identifies.
 func atOf(it *transcript.Item) string {
 	if it.CallID == "" {
 		return it.At
@@ -240,11 +240,11 @@ func atOf(it *transcript.Item) string {
 // typedEdit is an edit that a form asks for.
 type typedEdit struct {
 	transcript.Edit
-	Undo  string // what takes it back: see rework
-	Later string // of a result that comes later: what brought it
+	Undo  string // key that undoes it: see rework
+	Later string // of a later result: its exchange
 }
 
-// split returns the edits of the request, and those of results that come later.
+// split returns the edits of the request and those of later results.
 func split(edits []typedEdit) (now, later []transcript.Edit) {
 	for i := range edits {
 		if edits[i].Later != "" {
@@ -256,8 +256,8 @@ func split(edits []typedEdit) (now, later []transcript.Edit) {
 	return now, later
 }
 
-// rework does in the form what a button of it asks for: to take an edit back, or to
-// have the field of another result. What is left is what the page then says.
+// rework applies a button of the form to the form: undo an edit, or add the field
+// of another result.
 func (p *replayPage) rework(form url.Values) {
 	p.more(form["more"])
 	key := form.Get("change")
@@ -288,7 +288,6 @@ func (p *replayPage) rework(form url.Values) {
 	}
 }
 
-// undo takes an edit back in the form.
 func (p *replayPage) undo(form url.Values, what string) {
 	kind, name, _ := strings.Cut(what, ".")
 	n, err := strconv.Atoi(name)
@@ -319,7 +318,7 @@ func (p *replayPage) undo(form url.Values, what string) {
 	}
 }
 
-// Where says where a result stands that is changed on the page.
+// Where describes the position of an edited result.
 func (f *resultField) Where() string {
 	if f.Same > 1 {
 		return strconv.Itoa(f.Same) + " that come later, first in " + f.Ref

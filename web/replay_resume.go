@@ -45,7 +45,7 @@ func canGoOn(stop transcript.StopReason) bool {
 	return true
 }
 
-// newResume makes the form for a take, nil if it cannot continue.
+// newResume returns the form for a take, nil if it cannot continue.
 func (s *server) newResume(ctx context.Context, t *transcript.Take) (*resumeView, *replay.Ready, error) {
 	if !canGoOn(t.StopReason) || t.Last() == "" {
 		return nil, nil, nil
@@ -76,7 +76,7 @@ func (v *resumeView) estimate(s *server, ready *replay.Ready) {
 	}
 }
 
-// read takes the form's answers over, and gives the results that were typed.
+// read copies the form's values and returns the results that were typed.
 func (v *resumeView) read(c *gin.Context) []transcript.Edit {
 	var edits []transcript.Edit
 	for i := range v.Calls {
@@ -100,7 +100,7 @@ func (v *resumeView) read(c *gin.Context) []transcript.Edit {
 	return edits
 }
 
-// resumeTake continues a take, as a take of its own.
+// resumeTake continues a take as a new take.
 func (s *server) resumeTake(c *gin.Context) {
 	ctx := c.Request.Context()
 	t, err := s.findTake(c)

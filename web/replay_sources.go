@@ -14,11 +14,12 @@ import (
 const (
 	usualSteps    = 20
 	mostSteps     = 500
-	longestAmount = 30 // how long an amount may be written
+	longestAmount = 30 // characters of an amount
 	usualRetries  = 4
 )
 
-// howPlayed is what a form says of where results come from, and when a take ends.
+// howPlayed is the part of a form on the sources of results and the limits of a
+// take.
 type howPlayed struct {
 	Results   string // one of the constants below
 	Simulate  string // the model that plays tools
@@ -39,7 +40,7 @@ type toolChoice struct {
 	tool replay.SourceSpec
 }
 
-// Where results come from that nobody edited.
+// The sources of results that the user did not edit.
 const (
 	resultsRecorded  = "recorded"           // the recording, as far as it fits
 	resultsBoth      = "recorded-simulated" // the same, and a model where it does not
@@ -55,7 +56,7 @@ func (s *server) newHowPlayed() howPlayed {
 	return h
 }
 
-// read takes the form's answers over. It tells what is wrong with them.
+// read copies the form's values. It returns what is wrong with them.
 func (h *howPlayed) read(c *gin.Context) string {
 	switch r := c.PostForm("results"); r {
 	case resultsBoth, resultsSimulated, resultsStop:
@@ -104,7 +105,6 @@ func (h *howPlayed) simulates() bool {
 	return h.Results == resultsBoth || h.Results == resultsSimulated
 }
 
-// plan returns a plan with these sources and limits.
 func (h *howPlayed) plan() *replay.Plan {
 	sources := []replay.SourceSpec{{From: transcript.FromEdit}}
 	if h.Results == resultsRecorded || h.Results == resultsBoth {

@@ -16,27 +16,27 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// takePage shows how a replay goes, and what came of it.
+// takePage shows the progress and the outcome of a replay.
 type takePage struct {
 	layout
 	T       *transcript.Take
 	Ref     string
 	Origin  *transcript.Exchange
-	Run     string // reference of the run in which it hangs, "" if that is gone
+	Run     string // reference of its run, "" if that is gone
 	Form    string
 	Edits   []plannedEdit
 	Steps   []takeStep
 	Results map[string]int // by source
 	Ended   bool
-	Ours    bool // this viewer plays it
+	Ours    bool // this viewer runs it
 	Why     string
 	Refresh string
 	Compare string
 	D       *diffView // against the original, when it has ended
-	Parent  string    // the take that it goes on from, "" for none
-	Later   []string  // takes that go on from it
+	Parent  string    // the take that it continues, "" for none
+	Later   []string  // takes that continue it
 	Resume  *resumeView
-	Sample  string // where the sample is that it belongs to, "" if it stands alone
+	Sample  string // address of its sample, "" for a single take
 }
 
 // takeStep is a step of a take: its answer in short.
@@ -48,7 +48,7 @@ type takeStep struct {
 	Calls   []takeCall
 }
 
-// takeCall is a call of a take's answer, with where its result came from.
+// takeCall is a call of a take's answer, with the source of its result.
 type takeCall struct {
 	Name, CallID string
 	Arguments    string
@@ -74,8 +74,8 @@ func (s *server) take(c *gin.Context) {
 	s.showTake(c, http.StatusOK, t, nil)
 }
 
-// showTake shows a take; wrong is the form to go on with it as it was filled in, nil
-// if it was not.
+// showTake shows a take. wrong is the rejected form for continuing it, nil for
+// none.
 func (s *server) showTake(c *gin.Context, status int, t *transcript.Take, wrong *resumeView) {
 	ctx := c.Request.Context()
 	var err error
@@ -103,7 +103,7 @@ func (s *server) showTake(c *gin.Context, status int, t *transcript.Take, wrong 
 		c.Status(http.StatusNoContent)
 		return
 	}
-	// What was sent may be taken in a little later than the take has ended.
+	// Requests may be stored a little later than the take ends.
 	if !p.Ended && p.Ours || len(p.Steps) < len(t.Steps) {
 		p.Live, p.Refresh = true, refreshURL(c, seen)
 	} else if err := s.afterTake(c, p); err != nil {
@@ -116,7 +116,7 @@ func (s *server) showTake(c *gin.Context, status int, t *transcript.Take, wrong 
 	s.show(c, status, "take-page", p)
 }
 
-// groupURL leads to what a take was made for together with others.
+// groupURL returns the address of the group of a take.
 func groupURL(t *transcript.Take) string {
 	if t.Arm == transcript.CandidateArm || t.Arm == transcript.SmallestArm {
 		return smallestURL(t.Group)
@@ -124,8 +124,8 @@ func groupURL(t *transcript.Take) string {
 	return sampleURL(t.Group)
 }
 
-// original is what a take is held against: what was recorded from where it left on,
-// as far as the take was to go.
+// original returns what a take is compared with: the recorded steps from where it
+// branched off, as far as the take was to go.
 func (s *server) original(ctx context.Context, p *takePage) []*transcript.Exchange {
 	if p.T.Mode != transcript.Once {
 		if recorded, err := replay.ReadRecorded(ctx, s.reader, p.Origin); err == nil {
@@ -135,7 +135,7 @@ func (s *server) original(ctx context.Context, p *takePage) []*transcript.Exchan
 	return []*transcript.Exchange{p.Origin}
 }
 
-// afterTake adds what can be said and done of a take that goes on no more.
+// afterTake adds what a page shows of an ended take.
 func (s *server) afterTake(c *gin.Context, p *takePage) error {
 	ctx := c.Request.Context()
 	takes, err := s.reader.Takes(ctx, p.T.Origin)
@@ -191,7 +191,7 @@ func (p *takePage) fill(c *gin.Context, s *server) error {
 	for _, st := range p.T.Steps {
 		e, err := s.reader.Exchange(c.Request.Context(), st.Exchange)
 		if errors.Is(err, transcript.ErrNotFound) || errors.Is(err, transcript.ErrDamaged) {
-			continue // it is not taken in yet
+			continue // not stored yet
 		}
 		if err != nil {
 			return err

@@ -17,7 +17,7 @@ import (
 
 // How much of a run one page holds.
 const (
-	judgedWhole   = 600      // exchanges of a run that is judged whole for each of its pages
+	judgedWhole   = 600      // exchanges of a run that is judged whole on each of its pages
 	judgedWeight  = 24 << 20 // and bytes
 	stepsShown    = 100      // of the agent that the page is about
 	insideShown   = 150      // of sub-agents and branches, all together
@@ -31,16 +31,16 @@ type runPage struct {
 	Run           *view.Run
 	Tab           string
 	UnderWay      []liveStep // what is being recorded
-	Refresh       string     // where the page is asked for again while the run goes on, "" if it has ended
+	Refresh       string     // address of the page while the run continues, "" if it has ended
 	Prev, Next    string
 	Outline       []outlineLine
 	Map           *minimap
 	About         aboutRun
 	Agents        []agentView
-	Before, After string // where the steps before and after those on the page are
+	Before, After string // addresses of the steps before and after those on the page
 	Left          int    // how many come after
 	Findings      int
-	Partly        bool // only what the page shows was judged
+	Partly        bool // only the steps on the page were judged
 	Side          []view.SideCall
 	SideLeft      int
 	Form          string // token of the form for marks, "" if there is none
@@ -51,10 +51,10 @@ type runPage struct {
 	shown  []stretch
 }
 
-// Tags are those of the run as somebody types them.
+// Tags returns the run's tags as a user types them.
 func (p *runPage) Tags() string { return strings.Join(p.Run.Tags, " ") }
 
-// OwnName is the name that a reader gave, "" if it has none.
+// OwnName returns the name that the user set, "" for none.
 func (p *runPage) OwnName() string {
 	if p.Run.NamedBy != "user" {
 		return ""
@@ -78,12 +78,12 @@ type stepView struct {
 	Notes    []note
 	Changes  []changeLine
 	Tools    string
-	Found    []lint.Finding // that are about no block
+	Found    []lint.Finding // that belong to no block
 	Blocks   []block
 	Branches []branchView
 }
 
-// note is a sentence about a step, with exchanges that it names.
+// note is a sentence about a step, with the exchanges that it names.
 type note struct {
 	Class, Text string
 	Refs        []string
@@ -108,7 +108,7 @@ type subAgent struct {
 type branchView struct {
 	ID    string
 	Title string
-	Take  string // reference of the take that it is, "" if it is none
+	Take  string // reference of its take, "" for none
 	Steps []stepView
 	Href  string
 }
@@ -172,8 +172,8 @@ func (s *server) run(c *gin.Context) {
 	s.show(c, http.StatusOK, "run-page", p)
 }
 
-// stepURL is where a run's page shows the step with that exchange, "" if it shows
-// none: the page about that agent, for 0 the run's own if it shows the step.
+// stepURL returns the address of the page about an agent (0 for the run's own) that
+// shows the step with that exchange, "" if none does.
 func stepURL(r *view.Run, exchange int64, about int) string {
 	for _, a := range r.Agents {
 		for i, s := range a.Steps {
@@ -200,7 +200,7 @@ func (s *server) pricedRun(ctx context.Context, run *transcript.Run) (*view.Run,
 	return v, nil
 }
 
-// readRun reads a run with what it costs and all that is found in it.
+// readRun reads a run with its costs and all its findings.
 func (s *server) readRun(ctx context.Context, run *transcript.Run) (*view.Run, error) {
 	v, err := s.pricedRun(ctx, run)
 	if err != nil {
@@ -231,8 +231,8 @@ type stretch struct {
 	headed bool
 }
 
-// choose picks the agent of that number, 0 for all main agents, and of their steps
-// those from that place on.
+// choose picks the agent with that number, 0 for all main agents, and its steps
+// from the given one on.
 func (p *runPage) choose(agent, from int) {
 	p.agents = p.Run.Main()
 	if agent > 0 && agent <= len(p.Run.Agents) {
@@ -264,8 +264,8 @@ func (p *runPage) choose(agent, from int) {
 	}
 }
 
-// judge finds what is wrong in the run; of a long one only in the steps that the
-// page shows.
+// judge finds problems in the run. Of a long run it judges only the steps on the
+// page.
 func (p *runPage) judge(ctx context.Context, s *server) error {
 	cost := view.InputCost(s.prices)
 	var err error
@@ -288,8 +288,7 @@ func weightOf(r *view.Run) (sum int64) {
 	return sum
 }
 
-// stepsOnPage returns the steps that the page shows, with those of the agents that
-// they started.
+// stepsOnPage returns the steps on the page, and those of the agents they started.
 func (p *runPage) stepsOnPage() []*view.Step {
 	var list, inside []*view.Step
 	for _, st := range p.shown {
@@ -324,7 +323,7 @@ func (p *runPage) fill(b *runBuilder) error {
 	return nil
 }
 
-// at is where the page from a step on is.
+// at returns the address of the page that begins with a step.
 func (p *runPage) at(agent, from int) string { return runURL(p.Run.N, agent, from) }
 
 func runURL(run int64, agent, from int) string {

@@ -16,7 +16,7 @@ const (
 	takesAbout = 30 // replays
 )
 
-// aboutRun is what a run's panel tells while no item is chosen.
+// aboutRun is the content of a run's panel while no item is chosen.
 type aboutRun struct {
 	Findings  []foundKind
 	Tools     []toolSum
@@ -33,20 +33,20 @@ type foundKind struct {
 	Href     string
 	Message  string
 	Each     []foundAt // all of them, on the page of findings
-	More     int       // that are left out there
+	More     int       // that the page leaves out
 }
 
 // foundAt is one finding.
 type foundAt struct{ Ref, Href, Message string }
 
-// toolSum is what came of a tool's calls.
+// toolSum sums up the calls of a tool.
 type toolSum struct {
 	Name          string
 	Calls, Errors int
 	Href          string
 }
 
-// takeLine is a replay that left the run.
+// takeLine is a replay that branches off the run.
 type takeLine struct{ Ref, Href, Text string }
 
 func newAboutRun(r *view.Run, onPage map[string]bool) aboutRun {
@@ -108,8 +108,8 @@ func toolSums(r *view.Run) []toolSum {
 	return list[:min(len(list), toolsAbout)]
 }
 
-// takeLines lists the newest replays that hang in a run, each once, in their order, and
-// counts those that are left out.
+// takeLines lists the newest replays of a run, each once and in their order, and
+// counts those left out.
 func takeLines(r *view.Run) ([]takeLine, int) {
 	var list []takeLine
 	seen := map[string]bool{}

@@ -11,7 +11,7 @@ import (
 
 const (
 	callsShown = 500
-	callBytes  = 2400 // of arguments and results: what a line of 300 characters may take
+	callBytes  = 2400 // of arguments and results: enough for a line of 300 characters
 )
 
 // callsPage is the audit table of a run: every call with its result.

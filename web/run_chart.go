@@ -7,11 +7,11 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// chart is a row of bars, drawn as SVG. Its figures stand in the table below it.
+// chart is a row of bars, drawn as SVG. Its figures are in the table below it.
 type chart struct {
 	Title  string
 	Most   string // the highest value, in words
-	None   string // what is said if there is none
+	None   string // text for an empty chart
 	From   string // when the first bar begins
 	To     string // when the last one does
 	Width  float64
@@ -29,10 +29,10 @@ type bar struct {
 const (
 	chartWidth  = 600.0
 	chartHeight = 56.0
-	fewestBars  = 12 // that there is room for: a single one does not fill the chart
+	fewestBars  = 12 // the chart has room for: a single one does not fill it
 )
 
-// chartsOver draws what exchanges came to over time.
+// chartsOver draws the totals of exchanges over time.
 func chartsOver(over *view.StatsOver, name func(time.Time) string) []chart {
 	if len(over.Times) == 0 {
 		return nil

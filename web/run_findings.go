@@ -14,10 +14,10 @@ import (
 
 const (
 	foundShown     = 100      // findings of one code
-	judgedTogether = 48 << 20 // bytes that the exchanges of one page bring
+	judgedTogether = 48 << 20 // bytes of the exchanges of one page
 )
 
-// findingsPage lists what is found in a run, by its kind.
+// findingsPage lists a run's findings by kind.
 type findingsPage struct {
 	runHead
 	Kinds []foundKind
@@ -66,7 +66,7 @@ func (s *server) findings(c *gin.Context) {
 	s.show(c, http.StatusOK, "findings-page", p)
 }
 
-// findingURL leads to what a finding is about.
+// findingURL returns the address of the subject of a finding.
 func findingURL(r *view.Run, f *lint.Finding) string {
 	if f.At == "" {
 		return "/" + r.RefOf(f.Exchange)

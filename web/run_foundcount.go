@@ -17,9 +17,9 @@ const (
 	countsWithin = 10 * time.Second // of one run
 )
 
-// foundCounts counts what is found in the runs of a list. To judge a run takes
-// longer than a list may: it is done behind the page, one run after the other while
-// somebody looks and nothing is being recorded, and remembered.
+// foundCounts counts the findings of the runs in a list. Judging a run takes longer
+// than a list may, so it happens in the background: one run at a time, while a list
+// is being viewed and nothing is being recorded. The counts are cached.
 type foundCounts struct {
 	judge func(context.Context, *transcript.Run) ([]lint.Finding, error)
 	run   func(id string) (*transcript.Run, error)
@@ -32,14 +32,14 @@ type foundCounts struct {
 
 type waitingCount struct{ id, state string }
 
-// foundCount is how much is found in a run that was so.
+// foundCount is the number of findings of a run, by severity.
 type foundCount struct {
 	Errors, Warnings int
 	state            string
-	left             bool // it cannot be told, or would take too long
+	left             bool // it failed, or would take too long
 }
 
-// All is how much is found.
+// All returns the number of findings.
 func (f foundCount) All() int { return f.Errors + f.Warnings }
 
 func newFoundCounts(s *server) *foundCounts {
@@ -62,13 +62,13 @@ func newFoundCounts(s *server) *foundCounts {
 
 var errTooHeavy = errors.New("the run is judged on its own pages alone")
 
-// of returns what is known of these runs by their ids, and has the others counted if
-// nothing is being recorded.
+// of returns the known counts of these runs by id. If nothing is being recorded, it
+// has the others counted.
 func (f *foundCounts) of(rows []view.RunRow, quiet bool) map[string]*foundCount {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	counts := map[string]*foundCount{}
-	f.waiting = f.waiting[:0] // what another page wanted
+	f.waiting = f.waiting[:0] // runs of another page
 	for i := len(rows) - 1; i >= 0; i-- {
 		r := &rows[i]
 		if r.Status == view.Running || r.Counts.Steps == 0 || r.Counts.Exchanges > judgedWhole {
@@ -92,7 +92,7 @@ func (f *foundCounts) of(rows []view.RunRow, quiet bool) map[string]*foundCount 
 	return counts
 }
 
-// work counts until nothing waits. It rests as long as it worked.
+// work counts until nothing waits. After each run it sleeps as long as it worked.
 func (f *foundCounts) work() {
 	for {
 		f.mu.Lock()
@@ -113,7 +113,7 @@ func (f *foundCounts) work() {
 
 func (f *foundCounts) count(id string) (c foundCount) {
 	defer func() {
-		if recover() != nil { // as a panic in a page: never the end of recording
+		if recover() != nil { // as with a panic in a page, recording must not end
 			c = foundCount{left: true}
 		}
 	}()

@@ -13,20 +13,20 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// liveStep is a step that is being recorded: what has come of it so far.
+// liveStep is a step that is being recorded.
 type liveStep struct {
 	V      *view.Live
 	Blocks []liveBlock
 }
 
-// liveBlock is an item of a step under way. It has no place of its own yet.
+// liveBlock is an item of a step in progress. It has no place of its own yet.
 type liveBlock struct {
 	Label string
 	Class string
 	Text  value
 }
 
-// liveSteps lays out what is being recorded of a run.
+// liveSteps lays out the steps of a run that are being recorded.
 func (s *server) liveSteps(ctx context.Context, run *transcript.Run) ([]liveStep, error) {
 	list, err := s.underWay(ctx)
 	if err != nil {
@@ -62,7 +62,7 @@ func liveBlockOf(b *budget, e *view.Entry) liveBlock {
 	return l
 }
 
-// isSeen reports whether a run is still as a page showed it.
+// isSeen reports whether a run is unchanged since a page showed it.
 func (s *server) isSeen(ctx context.Context, run *transcript.Run, live []liveStep, seen string) (bool, error) {
 	if seen == "" {
 		return false, nil
@@ -74,8 +74,7 @@ func (s *server) isSeen(ctx context.Context, run *transcript.Run, live []liveSte
 	return stateOf(&rows[0], live) == seen, nil
 }
 
-// stateOf tells in short what there is of a run: as long as it stays, so does
-// its page.
+// stateOf returns a digest of a run. While it is unchanged, so is the run's page.
 func stateOf(r *view.RunRow, live []liveStep) string {
 	h := fnv.New64a()
 	fmt.Fprint(h, r.Counts.Exchanges, r.Takes, r.Name, r.Tags, r.Note, r.Pinned)
@@ -91,7 +90,7 @@ func stateOf(r *view.RunRow, live []liveStep) string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// refreshURL is where a page is asked for again by who has seen that state.
+// refreshURL returns the address that refreshes a page which shows that state.
 func refreshURL(c *gin.Context, seen string) string {
 	q := c.Request.URL.Query()
 	q.Set("seen", seen)

@@ -17,8 +17,8 @@ const (
 	longestTag  = 100
 )
 
-// setMarks stores what a reader says of a run: its name, note, tags and whether
-// it is kept for ever. The form holds all of them.
+// setMarks stores the user's name, note and tags of a run, and whether it is kept
+// forever. The form contains all of them.
 func (s *server) setMarks(c *gin.Context) {
 	run, err := s.findRun(c.Request.Context(), c.Param("ref"))
 	if err != nil {
@@ -52,8 +52,8 @@ func (s *server) setMarks(c *gin.Context) {
 	c.Redirect(http.StatusSeeOther, runURL(run.N, 0, 0))
 }
 
-// changes admits a request that changes something: from a page of this server,
-// which was given the form's token. The form has at most so many bytes.
+// changes admits a request that changes something: only from a page of this server,
+// with the form's token. The form has at most that many bytes.
 func (s *server) changes(most int64) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if !s.mayChange(c) {
@@ -71,8 +71,8 @@ func (s *server) changes(most int64) gin.HandlerFunc {
 	}
 }
 
-// mayChange refuses what would change something where that cannot be, or comes from
-// another origin: one that may read may not change.
+// mayChange refuses a change if the viewer is read-only or the request comes from
+// another origin. An origin that may read may not change.
 func (s *server) mayChange(c *gin.Context) bool {
 	if s.update == nil {
 		s.fail(c, http.StatusForbidden, "This viewer only shows: the database cannot be written.")
@@ -91,8 +91,7 @@ func (s *server) refuseForm(c *gin.Context) {
 	c.Abort()
 }
 
-// writable is what a page with forms needs: the token that they send along, ""
-// if nothing can be changed.
+// writable returns the token for the forms of a page, "" if nothing can be changed.
 func (s *server) writable(c *gin.Context) string {
 	if s.update == nil {
 		return ""

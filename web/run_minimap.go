@@ -36,8 +36,8 @@ func mapStepOf(run *view.Run, s *view.Step, href string) mapStep {
 	return mapStep{N: s.N, Tokens: tokensOf(s), Took: tookOf(s), Bad: s.Failed() || run.HasError(s.Exchange), Href: href, Title: figuresOf(s)}
 }
 
-// newMinimap draws steps; nil if there are too few to be a map, or nobody knows their
-// tokens or times.
+// newMinimap draws steps. It returns nil if there are too few, or if their tokens
+// and times are unknown.
 func newMinimap(steps []mapStep) *minimap {
 	if len(steps) < 3 {
 		return nil
@@ -60,7 +60,7 @@ func newMinimap(steps []mapStep) *minimap {
 	return m
 }
 
-// slice draws the most of some steps that follow each other.
+// slice draws the highest values of some consecutive steps.
 func (m *minimap) slice(steps []mapStep, x, width, tokens, took float64) {
 	most, bad := mapStep{}, false
 	for _, s := range steps {

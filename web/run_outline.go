@@ -26,8 +26,8 @@ type outlineLine struct {
 	Bar         *shareBar // nil of what is no step
 }
 
-// shareBar returns how much of the largest step's tokens and of the longest one's
-// time a step took.
+// shareBar is a step's share of the largest step's tokens and of the longest step's
+// time.
 type shareBar struct{ Tokens, Time int }
 
 // outliner makes the outline of a run.
@@ -46,9 +46,8 @@ type outliner struct {
 	took   float64
 }
 
-// outline lists the steps of agents, with those that their calls started and the
-// branches that leave them under them. Steps that are not on the page lead to
-// where they are.
+// outline lists the steps of agents, and under them the agents that their calls
+// started and the branches that leave them. Steps on other pages are links.
 func (o *outliner) outline(agents []*view.Agent) []outlineLine {
 	o.seen, o.inside = map[string]bool{}, map[string]paging{}
 	for _, a := range o.run.Agents {
@@ -96,7 +95,7 @@ func (o *outliner) agent(a *view.Agent, depth int, headed bool) {
 	}
 }
 
-// href is where a step is: here, or on the page that holds it.
+// href returns the address of a step: here, or on its page.
 func (o *outliner) href(a *view.Agent, i, depth int) string {
 	here := "#" + stepID(a.Steps[i])
 	if o.onPage[a.Steps[i].Exchange] {
@@ -108,7 +107,8 @@ func (o *outliner) href(a *view.Agent, i, depth int) string {
 	return runURL(o.run.N, o.about, o.pages.start(o.place)) + here
 }
 
-// startOf is where the page of a step begins that is about its agent alone.
+// startOf returns the first step of the page, about its agent alone, that has the
+// step.
 func (o *outliner) startOf(a *view.Agent, i int) int {
 	p, ok := o.inside[a.ID]
 	if !ok {
@@ -158,13 +158,13 @@ func (o *outliner) page(a *view.Agent, from, n, depth int) {
 	o.list = append(o.list, line)
 }
 
-// branchesListed is how many of one step are listed one by one; more, such as the
+// branchesListed is how many branches of one step are listed. More, such as the
 // takes of a sample, are one line.
 const branchesListed = 4
 
 func many(branches []branchView) bool { return len(branches) > branchesListed }
 
-// branches lists those that leave an agent after a step.
+// branches lists the branches that leave an agent after a step.
 func (o *outliner) branches(a *view.Agent, after, depth int) {
 	var list []*view.Branch
 	for _, b := range a.Branches {
@@ -197,7 +197,7 @@ func (o *outliner) branch(b *view.Branch, depth int, here bool) {
 	o.list = append(o.list, line)
 }
 
-// branchID is that of the take which sent it, if one did.
+// branchID returns the reference of the take that sent the branch, if there is one.
 func branchID(b *view.Branch) string {
 	if b.TakeRef != "" {
 		return b.TakeRef
@@ -227,7 +227,7 @@ func shareOf(v, most float64) int {
 	return max(1, int(v/most*barWidth))
 }
 
-// figuresOf says in words what the bars of a step show.
+// figuresOf describes the bars of a step in words.
 func figuresOf(s *view.Step) string {
 	var list []string
 	if s.Usage != nil {

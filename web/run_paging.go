@@ -6,11 +6,11 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// pageWeight is how many bytes the steps of one page bring together, unless one of
-// them brings more: they are read before there is anything to see.
+// pageWeight bounds the bytes of the steps on one page, unless a single step
+// exceeds it. They are read before anything is shown.
 const pageWeight = 12 << 20
 
-// paging parts steps into pages.
+// paging divides steps into pages.
 type paging struct {
 	weights []int64
 	starts  []int // of the pages
@@ -20,7 +20,7 @@ func newPaging(r *view.Run, steps []*view.Step) paging {
 	p := paging{weights: make([]int64, len(steps))}
 	for i, s := range steps {
 		if p.weights[i] += r.Weight(s); i > 0 {
-			p.weights[i-1] += r.Weight(s) // whose results it brings, which are shown there
+			p.weights[i-1] += r.Weight(s) // it contains the results of the step before
 		}
 	}
 	for at := 0; at < len(steps); at = p.end(at) {
@@ -29,7 +29,7 @@ func newPaging(r *view.Run, steps []*view.Step) paging {
 	return p
 }
 
-// end is where a page ends that begins with that step.
+// end returns where the page ends that begins with that step.
 func (p paging) end(from int) int {
 	var sum int64
 	for i := from; i < len(p.weights); i++ {
@@ -40,7 +40,7 @@ func (p paging) end(from int) int {
 	return len(p.weights)
 }
 
-// start is where the page with that step begins.
+// start returns where the page with that step begins.
 func (p paging) start(i int) int {
 	n := sort.SearchInts(p.starts, i+1)
 	if n == 0 {

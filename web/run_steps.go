@@ -15,8 +15,8 @@ type runBuilder struct {
 	run    *view.Run
 	teller *view.Teller
 	budget *budget
-	room   int             // steps of sub-agents and branches that there still is room for
-	inside map[string]bool // agents that are being laid out: what is recorded may go in circles
+	room   int             // steps of sub-agents and branches that still fit
+	inside map[string]bool // agents being laid out: a recording may contain cycles
 	onPage map[string]bool // steps that are on the page, by exchange
 }
 
@@ -105,7 +105,7 @@ func (b *runBuilder) blocks(told *view.Told) ([]block, error) {
 	row := view.Row{ID: told.Step.Exchange, N: told.Step.ExchangeN}
 	t := &view.Transcript{Exchange: &view.Exchange{Row: row}, Entries: told.Entries}
 	if b.run.Status != view.Running {
-		t.Children = []view.Row{{N: row.N}} // nobody will bring a result any more
+		t.Children = []view.Row{{N: row.N}} // the result will never arrive
 	}
 	in := blocks{t: t, ref: row.Ref(), sections: make([]string, len(told.Entries)), numbers: numbersOf(t), budget: b.budget,
 		answered: answeredIn(t), prefix: stepID(told.Step) + "-"}
@@ -129,12 +129,11 @@ func (b *runBuilder) blocks(told *view.Told) ([]block, error) {
 	return list, nil
 }
 
-// shortAddition is how much a client may add without being told of: tags, white
-// space.
+// shortAddition is how much a client may add without a note: tags, white space.
 const shortAddition = 40
 
-// shorten leaves out what a client put around the words of its user; of what it
-// sent by itself it shows the beginning.
+// shorten leaves out what a client put around the words of its user. Of a message
+// that the client sent by itself it keeps the beginning.
 func (b *runBuilder) shorten(bl *block) {
 	it := bl.Item
 	if it.Kind != transcript.MessageItem || it.Role != "user" || it.Text == "" {
@@ -151,7 +150,7 @@ func (b *runBuilder) shorten(bl *block) {
 	}
 }
 
-// hang puts under a call the agents that it started.
+// hang puts the agents that a call started under it.
 func (b *runBuilder) hang(p *pair, e *view.Entry) error {
 	if p.State == stateUnanswered {
 		p.Why = "No request brought a result for this call."
@@ -180,7 +179,7 @@ func (b *runBuilder) hang(p *pair, e *view.Entry) error {
 	return nil
 }
 
-// notesOf says what is special about a step.
+// notesOf describes what is special about a step.
 func notesOf(t *view.Told) []note {
 	var list []note
 	add := func(class, text string, refs ...string) { list = append(list, note{class, text, refs}) }
@@ -263,7 +262,7 @@ func changesOf(t *view.Told) []changeLine {
 	return list
 }
 
-// gist is an item in a line.
+// gist describes an item in one line.
 func gist(it *transcript.Item) string {
 	if it.Kind == transcript.ToolCall {
 		return oneLine(it.Name+" "+it.ArgumentsRaw, 200)

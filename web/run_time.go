@@ -15,21 +15,21 @@ import (
 )
 
 const (
-	barsShown     = 1500 // of a lane, one by one
+	barsShown     = 1500 // of one agent, drawn one by one
 	windowsShown  = 400  // steps of a context chart
 	contextHeight = 120.0
 	laneWidth     = 1000.0
 	laneHeight    = 14.0
 )
 
-// runHead is what the pages of a run beside its transcript have at their top.
+// runHead is the top of the pages of a run other than its transcript.
 type runHead struct {
 	layout
 	Run *view.Run
 	Tab string
 }
 
-// timePage shows where a run's time went, what filled its context, and where a
+// timePage shows how a run spent its time, what filled its context, and where a
 // cached prompt broke.
 type timePage struct {
 	runHead
@@ -40,11 +40,11 @@ type timePage struct {
 	Breaks  []view.CacheStep
 }
 
-// lane is the bars of one agent, or of the calls beside.
+// lane is the bars of one agent, or of the side calls.
 type lane struct {
 	Name   string
 	Bars   []timeBar
-	Merged bool // there are more bars than can be drawn one by one
+	Merged bool // too many bars to draw one by one
 }
 
 // timeBar is a bar that leads to its step.
@@ -59,10 +59,10 @@ type contextChart struct {
 	Most  int64 // tokens of the fullest step
 	Kinds []kindTotal
 	Bars  []timeBar
-	Every int // only each so manieth step is drawn
+	Every int // every Every-th step is drawn
 }
 
-// kindTotal is a kind of what fills a window, with its share of the last step.
+// kindTotal is a kind of content of a window, with its share of the last step.
 type kindTotal struct {
 	Class, Name string
 	Tokens      int64
@@ -84,12 +84,12 @@ func (s *server) time(c *gin.Context) {
 	s.show(c, http.StatusOK, "time-page", p)
 }
 
-// Timed reports whether anything is known of when the run was.
+// Timed reports whether the times of the run are known.
 func (p *timePage) Timed() bool {
 	return p.W.DurationMS != nil || p.W.ModelMS != nil || p.W.ToolsMS != nil
 }
 
-// Untimed says of how much of the run nobody knows how long it took.
+// Untimed describes how much of the run has no known duration.
 func (p *timePage) Untimed() string {
 	switch n := p.W.Untimed; {
 	case n == 0:
@@ -101,7 +101,7 @@ func (p *timePage) Untimed() string {
 	}
 }
 
-// sumOf shows a sum of milliseconds, of which nothing may be known.
+// sumOf formats a sum of milliseconds; nil is unknown.
 func sumOf(ms *float64) string {
 	if ms != nil && *ms == 0 {
 		return "0"
@@ -139,8 +139,8 @@ func (p *timePage) lanes() {
 	}
 }
 
-// mergedBars draws more bars than can be told apart: each slice of the lane
-// shows what took most of it.
+// mergedBars draws more bars than can be distinguished: each slice shows what took
+// most of its time.
 func mergedBars(bars []view.Bar, total float64) []timeBar {
 	if total <= 0 {
 		return nil
@@ -230,7 +230,8 @@ func (p *timePage) context(ctx context.Context, s *server) error {
 	return nil
 }
 
-// kinds of what fills a window, from the bottom, as they are drawn.
+// windowKinds are the kinds of content of a window, in drawing order from the
+// bottom.
 var windowKinds = []kindTotal{{Class: "k-system", Name: "system"}, {Class: "k-tools", Name: "tools"}, {Class: "k-user", Name: "user"},
 	{Class: "k-assistant", Name: "assistant"}, {Class: "k-results", Name: "results"}, {Class: "k-other", Name: "other"}}
 
@@ -250,8 +251,8 @@ func kindOf(part *view.Part) int {
 	return n
 }
 
-// thinned keeps each so manieth step, the last one among them. A break stands at
-// the next step that is kept.
+// thinned keeps every n-th step and the last one. A break moves to the next step
+// that is kept.
 func thinned(steps []view.WindowStep, broke map[string]string, every int) ([]view.WindowStep, map[string]string) {
 	if every < 2 {
 		return steps, broke

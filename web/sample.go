@@ -12,21 +12,21 @@ import (
 
 const outcomesShown = 40
 
-// samplePage shows how a sample goes, and what its takes show.
+// samplePage shows the progress and the results of a sample.
 type samplePage struct {
 	groupPage
-	Score *score // while this viewer plays it
+	Score *score // while this viewer runs it
 	Total int
 	S     *sample.Report // its report
 	Rows  []outcomeRow
 	More  int // outcomes that are not listed
 	Found []sample.Comparison
-	// Against holds what is looked for in each of several arms against the first.
+	// Against compares each other arm with the first.
 	Against []sample.Comparison
-	Lossy   bool // arms were sent in other dialects, or something could not be carried
+	Lossy   bool // arms were sent in other dialects, or with losses
 }
 
-// outcomeRow is how often the next answers of each arm did something.
+// outcomeRow is how often the next answers of each arm had one outcome.
 type outcomeRow struct {
 	Label string
 	Cells []part
@@ -99,7 +99,7 @@ func (p *samplePage) report() {
 				labels[o.Label] = n
 				p.Rows = append(p.Rows, outcomeRow{Label: o.Label, Cells: make([]part, len(p.S.Arms))})
 			}
-			p.Rows[n].Cells[i].Count += o.Count // long labels that were cut may be alike
+			p.Rows[n].Cells[i].Count += o.Count // labels that were cut may be equal
 		}
 	}
 	for _, r := range p.Rows {

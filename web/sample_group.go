@@ -15,11 +15,11 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// groupPage is what pages of several takes have in common.
+// groupPage is the common part of the pages of several takes.
 type groupPage struct {
 	layout
 	Group   string
-	Origin  *transcript.Exchange // that was sent again; nil if it is gone
+	Origin  *transcript.Exchange // the exchange that was sent again; nil if it is gone
 	Run     string
 	Form    string
 	Look    string
@@ -27,12 +27,12 @@ type groupPage struct {
 	Takes   []sampledArm
 	Compare string
 	Export  string
-	Moved   string // why the database has nothing of it, in a sentence
+	Moved   string // why the database has none of it, in a sentence
 
 	all []transcript.Take // of the group
 }
 
-// OriginRef is the reference of what was sent again.
+// OriginRef returns the reference of the exchange that was sent again.
 func (p *groupPage) OriginRef() string { return view.Ref(p.Origin.N) }
 
 // sampledArm lists the takes of an arm.
@@ -41,7 +41,8 @@ type sampledArm struct {
 	Refs []string
 }
 
-// groupOf returns the group that an address names; if it names none, it says so.
+// groupOf returns the group in the address. If it is invalid, it answers with an
+// error.
 func (s *server) groupOf(c *gin.Context) (string, bool) {
 	id, err := uuid.Parse(c.Param("group"))
 	if err != nil {
@@ -51,7 +52,7 @@ func (s *server) groupOf(c *gin.Context) (string, bool) {
 	return id.String(), true
 }
 
-// giveReport returns the report of a group, as the command line prints it.
+// giveReport answers with the report of a group, as the command line prints it.
 func giveReport[T any](s *server, c *gin.Context, read func(context.Context, transcript.Reader, string) (*T, error)) {
 	group, ok := s.groupOf(c)
 	if !ok {
@@ -68,16 +69,16 @@ func giveReport[T any](s *server, c *gin.Context, read func(context.Context, tra
 	}
 }
 
-// moved reports whether another viewer began what is shown: then the database was opened
-// anew since.
+// moved reports whether another viewer began the replay: then the database has been
+// reopened since.
 func (p *groupPage) moved(s, of *server) {
 	if s != of {
 		p.Moved = "The database was opened anew while this went on: its file was removed or replaced. What was sent before that is in the old file, if that is still there. This page shows what is known of it here, and only as long as this program runs."
 	}
 }
 
-// unreadable notes that the database cannot be read, where something can be shown of
-// what is under way all the same.
+// unreadable notes that the database cannot be read if the page can still show what
+// is in progress.
 func (p *groupPage) unreadable(err error, shown bool) bool {
 	if shown && p.Moved == "" {
 		p.Moved = "The database cannot be read at the moment: " + err.Error() + ". Its file may have been removed or replaced."
@@ -100,8 +101,8 @@ func (p *groupPage) readOrigin(ctx context.Context, r transcript.Reader, origin 
 	return nil
 }
 
-// read reads what was replayed and its takes. shown says that what is under way can be
-// shown without them.
+// read reads the original exchange and the takes. With shown, the page can show
+// what is in progress without them.
 func (p *groupPage) read(ctx context.Context, r transcript.Reader, origin string, shown bool) error {
 	origin, err := p.readTakes(ctx, r, origin)
 	if err == nil && origin == "" {
@@ -116,8 +117,8 @@ func (p *groupPage) read(ctx context.Context, r transcript.Reader, origin string
 	return err
 }
 
-// readTakes lists the takes of the group by their arms. Of one that only these tell
-// of it gives what was replayed.
+// readTakes lists the takes of the group by arm. If the original is still unknown,
+// it returns the exchange that they replay.
 func (p *groupPage) readTakes(ctx context.Context, r transcript.Reader, origin string) (string, error) {
 	all, err := r.Takes(ctx, origin)
 	if err != nil {

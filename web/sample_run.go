@@ -18,7 +18,7 @@ const (
 	takesAtOnce = 4
 )
 
-// sampleRun is a sample while this viewer plays it.
+// sampleRun is a sample that this viewer runs.
 type sampleRun struct {
 	ID     string
 	Origin *transcript.Exchange
@@ -30,20 +30,20 @@ type sampleRun struct {
 	mu    sync.Mutex
 	arms  []armScore
 	spent big.Rat
-	known bool // what some take cost
+	known bool // the cost of some take is known
 	takes []string
 	done  bool
-	wrong string         // why it has no report
-	ended *sample.Report // its report, if that could not be kept
+	wrong string         // why there is no report
+	ended *sample.Report // the report, if it could not be stored
 }
 
-// armScore is how an arm stands.
+// armScore is the progress of an arm.
 type armScore struct {
 	Name                 string
 	N, Done, Yes, Failed int
 }
 
-// score is how a sample stands.
+// score is the progress of a sample.
 type score struct {
 	Arms    []armScore
 	Takes   []string
@@ -54,7 +54,7 @@ type score struct {
 	Sample  *sample.Report
 }
 
-// sample begins a sample and gives its group.
+// sample begins a sample and returns its group.
 func (t *Playing) sample(ctx context.Context, s *server, ready *replay.Ready) (string, error) {
 	id, err := t.begin()
 	if err != nil {
@@ -88,7 +88,7 @@ func (t *Playing) sample(ctx context.Context, s *server, ready *replay.Ready) (s
 	return run.ID, nil
 }
 
-// sampleOf returns a sample that this viewer plays, nil if it plays none of that group.
+// sampleOf returns the sample of that group, nil if this viewer runs none.
 func (t *Playing) sampleOf(group string) *sampleRun {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -126,7 +126,7 @@ func (r *sampleRun) end(report *sample.Report, err error) {
 	}
 }
 
-// score returns how it stands.
+// score returns the progress.
 func (r *sampleRun) score() score {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 
 const (
 	hitsShown    = 50
-	searchWithin = 20 * time.Second // of a search that has to read what is not indexed
+	searchWithin = 20 * time.Second // of a search that has to read data without an index
 )
 
 // searchPage lists the items that hold a text.
@@ -27,7 +27,7 @@ type searchPage struct {
 	Words   bool
 	Asked   bool // there is a query
 	Found   *view.Found
-	Wrong   string // why the query means nothing, as a sentence
+	Wrong   string // why the query is invalid, as a sentence
 	Filters [][2]string
 }
 
@@ -67,7 +67,7 @@ func (s *server) apiSearch(c *gin.Context) {
 	s.json(c, http.StatusOK, found.Hits)
 }
 
-// lookFor searches for what the query of a request says.
+// lookFor runs the search of a request's query.
 func (s *server) lookFor(c *gin.Context, limit int) (*view.Found, error) {
 	search := view.Search{SearchQuery: transcript.SearchQuery{Text: c.Query("q")}, Limit: limit, Best: c.Query("sort") == "best"}
 	if c.Query("literal") == "" {
@@ -90,17 +90,17 @@ func (s *server) lookFor(c *gin.Context, limit int) (*view.Found, error) {
 	return found, err
 }
 
-// sentence is an error with a capital and a full stop.
+// sentence formats an error with a capital and a full stop.
 func sentence(err error) string {
 	text := err.Error()
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
-// hitURL leads to the item of a hit on the page of its exchange.
+// hitURL returns the address of a hit's item on the page of its exchange.
 func hitURL(h *view.Hit) string { return placeURL(h.N, h.Body, h.At) }
 
-// itemPageURL leads to an item of the exchange with that id, by its JSON pointer:
-// those of requests and answers are never alike.
+// itemPageURL returns the address of an item of the exchange with that id, by its
+// JSON pointer. Pointers into requests and answers are never equal.
 func itemPageURL(exchange, at string) string {
 	if at == "" {
 		return "/x/" + url.PathEscape(exchange)
@@ -108,12 +108,12 @@ func itemPageURL(exchange, at string) string {
 	return "/x/" + url.PathEscape(exchange) + "?" + url.Values{"at": {at}}.Encode()
 }
 
-// placeURL leads to an item by where it stands in a body.
+// placeURL returns the address of an item by its place in a body.
 func placeURL(n int64, body, at string) string {
 	return exchangeURL(n) + "?" + url.Values{"side": {body}, "at": {at}}.Encode()
 }
 
-// hitWhat names the item of a hit: who said it, or which tool.
+// hitWhat names the item of a hit: its author or its tool.
 func hitWhat(h *view.Hit) string {
 	what, ok := map[transcript.Kind]string{
 		transcript.ToolCall: "call", transcript.ToolResult: "result", transcript.ToolDefinition: "tool", transcript.System: "system",

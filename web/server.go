@@ -14,36 +14,37 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Options say what is served and to whom.
+// Options configure what is served and to whom.
 type Options struct {
 	Reader transcript.Reader
-	// Update changes what is said of runs, in one transaction; nil if the
-	// database is only to be read.
+	// Update changes the users' data about runs in one transaction; nil if the
+	// database is read-only.
 	Update func(context.Context, func(transcript.Tx) error) error
 	// Replaying sends recorded steps again; nil if this viewer cannot.
 	Replaying *Replaying
-	// Playing are the replays under way, also those of viewers before this one; nil for
-	// none.
+	// Playing are the replays in progress, including those of earlier viewers; nil
+	// for none.
 	Playing *Playing
-	// AllowHosts are Host names, without a port, that are served besides loopback.
+	// AllowHosts are Host names, without a port, that are served in addition to
+	// loopback.
 	AllowHosts []string
 	// AllowOrigins are foreign origins (https://name:port) that may read.
 	AllowOrigins []string
-	// Token is asked for if it is not empty: as header X-Retake-Token, or once
-	// in a form.
+	// Token is required if it is not empty: in the header X-Retake-Token, or once in
+	// a form.
 	Token string
-	// Prices is what tokens cost; nil for the built-in prices.
+	// Prices are the token prices; nil for the built-in ones.
 	Prices *pricing.Table
-	// Version of this program, for what is exported.
+	// Version of this program, for exports.
 	Version string
 	// MostImport bounds an upload of files in bytes; 0 for 2 GB.
 	MostImport int64
 	// InFlight returns what is being recorded; nil if that is not known.
 	InFlight func() []*transcript.Capture
-	// PointAt returns where a client finds the recorder that serves the viewer, a
-	// setting a line; nil if that is another program.
+	// PointAt returns the client settings that lead to the recorder which serves the
+	// viewer, one a line; nil if the recorder is another program.
 	PointAt []string
-	// Log gets what goes wrong; nil for nowhere.
+	// Log receives errors; nil for none.
 	Log *slog.Logger
 	// Now is the clock; times are shown in its zone. nil for the system's.
 	Now func() time.Time
@@ -69,8 +70,8 @@ type server struct {
 	guard        *guard
 }
 
-// New returns the handler that serves the pages. What changes something is a POST
-// with a token that the page was given.
+// New returns the handler that serves the pages. Every change is a POST with a
+// token from a page.
 func New(o Options) http.Handler {
 	s := &server{reader: o.Reader, update: o.Update, replaying: o.Replaying, takes: cmp.Or(o.Playing, NewPlaying()), imports: newImports(), version: o.Version, mostImport: cmp.Or(o.MostImport, usualImport), prices: o.Prices, inFlight: o.InFlight, pointAt: o.PointAt, log: o.Log, now: o.Now, guard: newGuard(o), assets: readAssets()}
 	if s.log == nil {

@@ -15,15 +15,15 @@ import (
 //go:embed static
 var static embed.FS
 
-// asset is a file of the pages' own.
+// asset is a static file.
 type asset struct {
 	kind    string
 	content []byte
 	version string
 }
 
-// readAssets returns the static files by name: a request can only ever ask for
-// one of these names.
+// readAssets returns the static files by name. A request can only name one of
+// these.
 func readAssets() map[string]asset {
 	kinds := map[string]string{
 		".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
@@ -45,8 +45,8 @@ func readAssets() map[string]asset {
 	return assets
 }
 
-// assetURL names all files by one version, so that what a script imports by a
-// relative address has that version too.
+// assetURL puts the same version into all addresses, so that a script's relative
+// imports have it too.
 func (s *server) assetURL(name string) string {
 	return "/static/" + s.assetVersion + "/" + name
 }

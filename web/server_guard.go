@@ -10,13 +10,13 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// guard says whose requests are answered.
+// guard decides which requests are answered.
 type guard struct {
 	hosts   map[string]bool
 	origins map[string]bool
 	token   string
-	session string // what a login cookie holds: random for each process, never the token
-	form    string // what a form sends along, so that no other site can make one
+	session string // value of the login cookie: random for each process, never the token
+	form    string // token of the forms, so that no other site can forge one
 }
 
 func newGuard(o Options) *guard {
@@ -48,8 +48,8 @@ func (g *guard) knownHost(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// fromElsewhere reports whether a page of another origin sent the request in a
-// way that could read or change something here.
+// fromElsewhere reports whether a page of another origin sent the request in a way
+// that could read or change something here.
 func (g *guard) fromElsewhere(r *http.Request) bool {
 	origin := strings.ToLower(r.Header.Get("Origin"))
 	if g.origins[origin] {
@@ -97,7 +97,7 @@ func (s *server) admit(c *gin.Context) {
 	}
 }
 
-// refuse answers in plain text: who is refused here may not even see a page.
+// refuse answers in plain text: a client refused here may not see a page.
 func (s *server) refuse(c *gin.Context, status int, message string) {
 	c.Data(status, "text/plain; charset=utf-8", []byte(message+"\n"))
 	c.Abort()

@@ -11,7 +11,7 @@ import (
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// headers sets what every answer carries.
+// headers sets the headers of every answer.
 func (s *server) headers(c *gin.Context) {
 	h := c.Writer.Header()
 	h.Set("Content-Security-Policy", policy)
@@ -23,8 +23,8 @@ func (s *server) headers(c *gin.Context) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// rescue turns a panic into a page, so that one bad exchange never ends the
-// recording that runs in the same process.
+// rescue turns a panic into an error page, so that one bad exchange never ends the
+// recording in the same process.
 func (s *server) rescue(c *gin.Context) {
 	defer func() {
 		p := recover()

@@ -19,7 +19,7 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// layout is what every page has.
+// layout is the common part of all pages.
 type layout struct {
 	Title string
 	Live  bool   // the page refreshes itself
@@ -43,8 +43,8 @@ func parsePages(s *server) *template.Template {
 	return template.Must(t.ParseFS(templates, "templates/*.html"))
 }
 
-// show prints a page. It is built before the first byte is sent, so that a page
-// that cannot be built is an error page and not half a page.
+// show renders a page. It is built before the first byte is sent, so that an error
+// results in an error page and not in half a page.
 func (s *server) show(c *gin.Context, status int, name string, page any) {
 	var b bytes.Buffer
 	if err := s.pages.ExecuteTemplate(&b, name, page); err != nil {
@@ -64,7 +64,7 @@ func (s *server) json(c *gin.Context, status int, v any) {
 	c.Data(status, "application/json; charset=utf-8", append(body, '\n'))
 }
 
-// fail says in a sentence what is wrong, as a page or for the API as JSON.
+// fail answers with an error sentence, as a page or as JSON for the API.
 func (s *server) fail(c *gin.Context, status int, message string) {
 	if strings.HasPrefix(c.Request.URL.Path, "/api/") {
 		s.json(c, status, map[string]string{"error": message})
@@ -82,7 +82,7 @@ func titleOf(status int) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// failed answers with what went wrong while reading.
+// failed answers with a read error.
 func (s *server) failed(c *gin.Context, err error) {
 	var missing *missingError
 	switch {
@@ -96,7 +96,7 @@ func (s *server) failed(c *gin.Context, err error) {
 	}
 }
 
-// pathOf returns a URL without what leads to its host.
+// pathOf returns a URL without scheme and host.
 func pathOf(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	if i := strings.IndexByte(rest, '/'); i >= 0 {

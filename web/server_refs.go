@@ -11,7 +11,7 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// missingError says why a reference names no exchange, as a sentence.
+// missingError describes why a reference names no exchange, as a sentence.
 type missingError struct {
 	status  int
 	message string
@@ -24,7 +24,7 @@ func isIDPart(ref string) bool {
 	return len(ref) >= 4 && len(ref) <= 36 && strings.Trim(ref, "0123456789abcdef-") == ""
 }
 
-// named is a reference that may be a number or a part of an id, for a sentence.
+// named formats a reference, a number or a part of an id, for a sentence.
 func named(letter, ref string) string {
 	if strings.Trim(ref, "0123456789") == "" {
 		return letter + ref
@@ -32,9 +32,9 @@ func named(letter, ref string) string {
 	return "with " + ref + " in its id"
 }
 
-// find returns the exchange of a reference: 12, x12, last (also as the commands
-// write it, x:last) or a unique part of an id. Anything else is refused before
-// the store is asked.
+// find returns the exchange of a reference: 12, x12, last (also x:last, as the
+// commands write it) or a unique part of an id. Anything else is rejected without
+// asking the store.
 func (s *server) find(ctx context.Context, ref string) (*transcript.Exchange, error) {
 	if ref == "last" || ref == "x:last" {
 		return s.last(ctx)

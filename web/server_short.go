@@ -18,7 +18,7 @@ var shortForm = regexp.MustCompile(`^(x[0-9]{1,18}|x:last(~[0-9]{1,9})?|t[0-9]{1
 // subpage is a page of a reference as the commands write it.
 var subpage = regexp.MustCompile(`^/([rx])([0-9]{1,18})/(calls|export|findings|link|minimise|replay|time|wire)$`)
 
-// short leads from a reference as the commands write it to its page: /r1, /r1.2,
+// short redirects a reference as the commands write it to its page: /r1, /r1.2,
 // /r1/a2, /x:last, /x1/link.
 func (s *server) short(c *gin.Context) {
 	read := c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead

@@ -14,12 +14,12 @@ import (
 // The sections of a transcript page.
 const (
 	setup  = "setup"   // system text and tools
-	resent = "history" // sent again, the step before held it
+	resent = "history" // sent again: the step before contains it
 	fresh  = "new"     // first sent in this exchange
 	answer = "answer"
 )
 
-// historyShown bounds how much of a resent history a page holds unasked.
+// historyShown bounds how much of a resent history a page shows by default.
 const historyShown = 120
 
 // section is a stretch of blocks that belong together.
@@ -38,17 +38,17 @@ type block struct {
 	Label   string
 	Text    value
 	Blank   bool   // the text is white space
-	Raw     string // where the item's own JSON is
-	Details string // where all that is known of it is
+	Raw     string // address of the item's own JSON
+	Details string // address of everything known about it
 	Parts   int    // how much of it is not text
 	Images  []picture
-	Added   int64 // bytes that a client put around what its user said, left out here
+	Added   int64 // bytes that a client added to its user's words, left out here
 	Pairs   []pair
 	Found   []lint.Finding
 	Example bool // a developer put it there
 }
 
-// trouble is one kind of thing that is wrong, with the first place.
+// trouble is one kind of problem, with its first place.
 type trouble struct {
 	Anchor string
 	Count  int
@@ -63,9 +63,8 @@ func (t trouble) String() string {
 	return count(int64(t.Count)) + " " + t.Many
 }
 
-// blocks lays out the entries of a transcript. Values are taken from the end
-// backwards, so that the answer and what is new have the first claim on the
-// room in a page.
+// blocks lays out the entries of a transcript, from the end backwards, so that the
+// answer and the new entries get space on the page first.
 type blocks struct {
 	t        *view.Transcript
 	ref      string
@@ -74,7 +73,7 @@ type blocks struct {
 	budget   *budget
 	answered map[transcript.Place]string // a call's place → anchor of its pair
 	prefix   string                      // of the anchors
-	open     bool                        // values are what the page is about
+	open     bool                        // values are the subject of the page
 }
 
 // layOut returns the sections of a transcript, and how many entries of the resent
@@ -101,8 +100,8 @@ func layOut(t *view.Transcript, all bool) ([]section, int) {
 	return group(list), left
 }
 
-// setupFirst puts the system text that stands beside the messages before them:
-// where it is in a body is up to the client.
+// setupFirst moves the system text that is separate from the messages before them.
+// Its position in a body is up to the client.
 func setupFirst(t *view.Transcript) *view.Transcript {
 	first, rest := []view.Entry{}, []view.Entry{}
 	for _, e := range t.Entries {
@@ -134,8 +133,8 @@ func group(list []block) []section {
 	return out
 }
 
-// sectionsOf returns the section of each entry. Reasoning is in no chain: it goes
-// with what comes after it.
+// sectionsOf returns the section of each entry. Reasoning is in no chain, so it
+// gets the section of what follows it.
 func sectionsOf(t *view.Transcript) []string {
 	out := make([]string, len(t.Entries))
 	next := fresh
@@ -159,9 +158,8 @@ func sectionsOf(t *view.Transcript) []string {
 	return out
 }
 
-// numbersOf numbers the calls of each batch; anything else is number 1. A page
-// goes through it from the end, so that the number of a last call is how many
-// there are.
+// numbersOf numbers the calls of each batch; anything else is number 1. A page is
+// laid out from the end, so the number of the last call is the size of the batch.
 func numbersOf(t *view.Transcript) []int {
 	out := make([]int, len(t.Entries))
 	for i := range out {
@@ -263,7 +261,7 @@ func labelOf(it *transcript.Item) string {
 	return string(it.Kind)
 }
 
-// troubles sums up what is wrong among the blocks of a page.
+// troubles sums up the problems among the blocks of a page.
 func troubles(list []section) []trouble {
 	kinds := []trouble{
 		{One: "call without a result", Many: "calls without a result"},

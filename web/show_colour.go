@@ -9,16 +9,16 @@ import (
 	"github.com/retake-debugger/retake/web/safehtml"
 )
 
-// paths are the arguments by which tools are told a file.
+// paths are the arguments in which tools take a file.
 var paths = []string{"path", "file_path", "filePath", "filepath", "file", "filename", "absolute_path", "target_file", "notebook_path"}
 
-// longestArguments is up to what size arguments are looked at for a file's name.
+// longestArguments bounds the arguments that are searched for a file name.
 const longestArguments = 16 << 10
 
-// told is what a call tells of a file by its arguments.
+// told is what a call's arguments say about a file.
 type told struct {
-	file    string // "" if none
-	command string // what is run in a shell, or what a tool of several is to do
+	file    string // "" for none
+	command string // shell command, or the operation of a tool with several
 }
 
 func toldBy(arguments json.RawMessage) told {
@@ -38,8 +38,8 @@ func toldBy(arguments json.RawMessage) told {
 	return told{file: text(paths...), command: text("command", "cmd")}
 }
 
-// formOfResult returns what a result is by its call: the file that a tool read, or that
-// a command printed. Text if that is not clear.
+// formOfResult returns the form of a result by its call: the file that a tool read
+// or that a command printed. Text if that is not clear.
 func formOfResult(call, result *transcript.Item) safehtml.Form {
 	if call.Kind != transcript.ToolCall || result.IsError {
 		return safehtml.Text
@@ -54,10 +54,10 @@ func formOfResult(call, result *transcript.Item) safehtml.Form {
 	return safehtml.Text
 }
 
-// reads reports whether a tool gives what is in a file, nothing else.
+// reads reports whether a tool returns the content of a file and nothing else.
 func reads(tool, command string) bool {
 	name := strings.ToLower(tool)
-	if strings.Contains(name, "edit") { // one tool for all
+	if strings.Contains(name, "edit") { // one tool for all operations
 		return command == "view"
 	}
 	for _, part := range []string{"read", "view", "open_file", "get_file", "cat_file", "show_file"} {
@@ -96,8 +96,8 @@ func printedBy(command string) string {
 	return ""
 }
 
-// formOfArgument returns what a text among arguments is, by its name and the file that
-// is named beside it.
+// formOfArgument returns the form of an argument by its name and by the file named
+// in the same call.
 func formOfArgument(name, text string, beside told) safehtml.Form {
 	switch name {
 	case "command", "cmd":

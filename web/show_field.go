@@ -24,14 +24,14 @@ type argument struct {
 	raw  json.RawMessage
 }
 
-// edits are pairs of arguments by which tools that edit files are told what to put
-// in the place of what.
+// edits are pairs of arguments in which editing tools take the old text and the new
+// one.
 var edits = [][2]string{{"old_string", "new_string"}, {"oldText", "newText"}, {"old_str", "new_str"}, {"old", "new"}, {"old_text", "new_text"}, {"oldString", "newString"}}
 
 const longestDifference = 32 << 10 // of an edit that is shown as one
 
-// fields shows the arguments of a call one by one, in their order. nil if they
-// are no object or too many.
+// fields shows the arguments of a call one by one, in their order. It returns nil
+// if they are not an object or too many.
 func (b *budget) fields(arguments json.RawMessage, whole string) []field {
 	dec := json.NewDecoder(bytes.NewReader(arguments))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -52,7 +52,8 @@ func (b *budget) fields(arguments json.RawMessage, whole string) []field {
 	return b.shownFields(list, toldBy(arguments), whole)
 }
 
-// shownFields shows arguments; two that are an edit of a text as one difference.
+// shownFields shows arguments. Two that are an edit of a text become one
+// difference.
 func (b *budget) shownFields(list []argument, t told, whole string) []field {
 	var out []field
 	for i := 0; i < len(list); i++ {
@@ -68,7 +69,7 @@ func (b *budget) shownFields(list []argument, t told, whole string) []field {
 	return out
 }
 
-// edit shows what is to take the place of what, as a difference.
+// edit shows the old and the new text as a difference.
 func (b *budget) edit(was, now argument, whole string) (field, bool) {
 	var a, z string
 	if !slices.Contains(edits, [2]string{was.name, now.name}) || json.Unmarshal(was.raw, &a) != nil || json.Unmarshal(now.raw, &z) != nil ||

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// size shows a number of bytes.
+// size formats a number of bytes.
 func size(n int64) string {
 	switch {
 	case n < 1000:
@@ -21,7 +21,7 @@ func size(n int64) string {
 	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 }
 
-// count shows a whole number with its thousands parted.
+// count formats an integer with thousands separators.
 func count(n int64) string {
 	if n < 0 {
 		return "−" + count(-n)
@@ -33,7 +33,7 @@ func count(n int64) string {
 	return s
 }
 
-// compact shows a number in little room.
+// compact formats a number in few characters.
 func compact(n int64) string {
 	switch {
 	case n < 1000:
@@ -44,7 +44,7 @@ func compact(n int64) string {
 	return fmt.Sprintf("%.1f M", float64(n)/1e6)
 }
 
-// percent is the part that a is of b.
+// percent returns a as a percentage of b.
 func percent(a, b int64) string {
 	if b <= 0 {
 		return "0 %"
@@ -52,7 +52,7 @@ func percent(a, b int64) string {
 	return fmt.Sprintf("%d %%", a*100/b)
 }
 
-// duration shows milliseconds; nil is not known.
+// duration formats milliseconds; nil is unknown.
 func duration(ms *float64) string {
 	if ms == nil {
 		return ""
@@ -73,7 +73,7 @@ func duration(ms *float64) string {
 	}
 }
 
-// shortID keeps the beginning and the end of a call id: the ends differ.
+// shortID keeps the beginning and the end of a call id, because the ends differ.
 func shortID(id string) string {
 	if r := []rune(id); len(r) > 16 {
 		return string(r[:9]) + "…" + string(r[len(r)-4:])
@@ -81,7 +81,7 @@ func shortID(id string) string {
 	return id
 }
 
-// clock shows a time as short as today allows.
+// clock formats a time, without the date if it is today.
 func (s *server) clock(t time.Time) string {
 	now := s.now()
 	t = t.In(now.Location())
@@ -94,7 +94,7 @@ func (s *server) clock(t time.Time) string {
 	return t.Format("2 Jan 2006")
 }
 
-// clockOf returns how the beginnings of stretches of such a length are written.
+// clockOf returns the format of the start times of stretches of that length.
 func (s *server) clockOf(length time.Duration) func(time.Time) string {
 	layout := "2 Jan 15:04"
 	if length >= 24*time.Hour {
@@ -112,7 +112,7 @@ func statusWord(status int) string {
 	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 }
 
-// dollars shows an amount with the digits that matter; "?" if it is not known.
+// dollars formats an amount with its significant digits; "?" if it is unknown.
 func dollars(usd *string, atLeast bool) string {
 	if usd == nil {
 		return "?"
@@ -131,7 +131,7 @@ func dollars(usd *string, atLeast bool) string {
 	return "$" + text
 }
 
-// share shows a part of one as a percentage; nil is not known.
+// share formats a fraction as a percentage; nil is unknown.
 func share(part *float64) string {
 	if part == nil {
 		return ""

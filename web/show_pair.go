@@ -18,25 +18,25 @@ const (
 	stateUnanswered = "unanswered"
 	stateOrphan     = "orphan"
 	stateDuplicate  = "duplicate"
-	stateProvider   = "provider" // run by the provider, which gave no result of its own
+	stateProvider   = "provider" // run by the provider, without a result of its own
 )
 
-// pair is a call and its result side by side, or the half that is there.
+// pair is a call and its result side by side, or the half that exists.
 type pair struct {
 	Anchor  string
-	Details string // where all that is known of it is
+	Details string // address of everything known about it
 	State   string
 	CallID  string
 	Name    string
-	Number  int // in its batch, from 1; 0 if it stands alone
+	Number  int // in its batch, from 1; 0 for a single call
 	Of      int
 	Call    *half
 	Result  *half
 	Latency *float64
 	Why     string   // what is wrong, in a sentence
-	Joined  string   // how the halves were joined, if not by their id
+	Joined  string   // how the halves were joined, if not by id
 	Other   string   // anchor of the pair that has the first result
-	AlsoIn  []string // references of exchanges that brought other results
+	AlsoIn  []string // references of exchanges with other results
 	Found   []lint.Finding
 	Example bool        // a developer put it there
 	Subs    []*subAgent // agents that the call started, on the page of a run
@@ -47,7 +47,7 @@ type half struct {
 	Value  value
 	Fields []field
 	Raw    string
-	Source string // the exchange it came from, if another
+	Source string // the exchange it came from, if it is another
 	New    bool
 	Server bool
 	Parts  int
@@ -86,14 +86,14 @@ func (b *blocks) call(e *view.Entry) *half {
 		return h
 	}
 	h.Value = b.budget.data(e.Item.ArgumentsRaw, whole, b.moderate())
-	// A tool may take plain text. What begins like JSON was meant to be it.
+	// A tool may take plain text. Text that begins like JSON was meant as JSON.
 	if raw := strings.TrimSpace(e.Item.ArgumentsRaw); e.Item.Arguments == nil && (strings.HasPrefix(raw, "{") || strings.HasPrefix(raw, "[")) {
 		h.Value.Note = "not valid JSON"
 	}
 	return h
 }
 
-// moderate is how soon the halves of a pair are folded.
+// moderate returns how soon the halves of a pair are folded.
 func (b *blocks) moderate() folding {
 	if b.open {
 		return open
@@ -101,7 +101,7 @@ func (b *blocks) moderate() folding {
 	return moderate
 }
 
-// result fills in the right side of a call, and says what is wrong with it.
+// result fills in the right side of a call and describes what is wrong with it.
 func (b *blocks) result(p *pair, e *view.Entry) {
 	switch {
 	case e.Result != nil && e.Pair != nil && e.Pair.Result != nil:
@@ -129,7 +129,7 @@ func (b *blocks) result(p *pair, e *view.Entry) {
 	}
 }
 
-// lone shows a result that stands alone.
+// lone shows a result without its call.
 func (b *blocks) lone(p *pair, e *view.Entry) {
 	p.Result = b.resultHalf(&e.Item, e.Place, e.Source, !e.New, safehtml.Text)
 	p.Result.New = e.New && b.t.Parent != nil
@@ -162,7 +162,7 @@ func (b *blocks) resultHalf(it *transcript.Item, place transcript.Place, source 
 	}
 }
 
-// other returns a reference unless it is the exchange that the page shows.
+// other returns a reference unless it is the exchange on the page.
 func (b *blocks) other(ref string) string {
 	if ref == b.ref {
 		return ""

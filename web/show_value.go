@@ -18,17 +18,17 @@ const (
 	maxFields  = 60       // arguments shown one by one
 )
 
-// folding says how soon a value is folded.
+// folding is how soon a value is folded.
 type folding int
 
 const (
-	closed folding = iota // nobody asked for it
+	closed folding = iota // shown only on request
 	moderate
-	open // it is what the page is about
+	open // the subject of the page
 )
 
-// limits returns from what size on a value is folded, and how much of it stays
-// outside.
+// limits returns the size from which a value is folded, and how much of it stays
+// outside the fold.
 func (f folding) limits() (bytes, lines, previewBytes, previewLines int) {
 	switch f {
 	case open:
@@ -41,23 +41,23 @@ func (f folding) limits() (bytes, lines, previewBytes, previewLines int) {
 
 // value is a text as a page shows it.
 type value struct {
-	Text    string // what the page holds of it
-	Preview string // the beginning, of a folded one
+	Text    string // the part on the page
+	Preview string // the beginning, if it is folded
 	Size    int64  // of the whole, in bytes
 	Folded  bool
 	Cut     bool   // Text is not the whole
-	Whole   string // where the whole is, as plain text
+	Whole   string // address of the whole, as plain text
 	Code    bool   // data rather than words
 	Note    string // what is wrong with it
-	Scrolls bool   // it stands in a box of its own, which the keyboard has to reach
+	Scrolls bool   // it has a scrolling box, which needs keyboard focus
 	Form    safehtml.Form
-	Spans   []analysis.Span // of a text that takes the place of another one
+	Spans   []analysis.Span // if the text replaces another one
 
 	shown safehtml.Shown
 	start []analysis.Span // of Spans, outside the fold
 }
 
-// Shown is the text as HTML, as its form says.
+// Shown returns the text as HTML, in its form.
 func (v value) Shown() safehtml.Shown {
 	switch {
 	case v.Spans != nil:
@@ -68,18 +68,18 @@ func (v value) Shown() safehtml.Shown {
 	return v.shown
 }
 
-// ShownPreview is the same of the beginning.
+// ShownPreview returns the beginning as HTML, in its form.
 func (v value) ShownPreview() safehtml.Shown {
 	switch {
 	case v.start != nil:
 		return safehtml.Spans(v.start)
-	case v.Form == safehtml.Markdown && !strings.Contains(v.Preview, "\n"): // a text put on one line has lost its form
+	case v.Form == safehtml.Markdown && !strings.Contains(v.Preview, "\n"): // a single line has no Markdown structure left
 		return safehtml.Show(safehtml.Text, v.Preview, false)
 	}
 	return safehtml.Show(v.Form, v.Preview, false)
 }
 
-// Class names the form.
+// Class returns the class of the form.
 func (v value) Class() string {
 	class := ""
 	if v.Code {
@@ -91,7 +91,7 @@ func (v value) Class() string {
 	return class
 }
 
-// budget bounds how much text a page holds. What comes first gets most.
+// budget bounds how much text a page contains. The first values get most.
 type budget struct{ left int }
 
 func newBudget() *budget { return &budget{pageBudget} }
@@ -101,7 +101,7 @@ func (b *budget) value(text, whole string, how folding) value {
 	return b.formed(text, whole, how, safehtml.Text)
 }
 
-// words shows what people and models write.
+// words shows text written by people and models.
 func (b *budget) words(text, whole string, how folding) value {
 	return b.formed(text, whole, how, safehtml.Words(transcript.Head(text, maxValue)))
 }
@@ -123,7 +123,7 @@ func (b *budget) formed(text, whole string, how folding, form safehtml.Form) val
 	return v
 }
 
-// cost is what a text takes in a page.
+// cost returns the size of a text on a page.
 func cost(text string) int { return len(safehtml.Show(safehtml.Text, text, false)) }
 
 func preview(text string, bytes, lines int) string {
@@ -131,13 +131,12 @@ func preview(text string, bytes, lines int) string {
 	return strings.TrimRight(strings.Join(parts[:min(len(parts), lines)], "\n"), "\n")
 }
 
-// data shows a text that may be JSON: indented if it is, every digit kept.
+// data shows a text that may be JSON: indented if it is, with every digit kept.
 func (b *budget) data(text, whole string, how folding) value {
 	return b.dataOr(text, whole, how, safehtml.Text)
 }
 
-// dataOr does the same with a text that is of another form unless it shows what it
-// is.
+// dataOr is data with a form for text that is not JSON and has no form of its own.
 func (b *budget) dataOr(text, whole string, how folding, other safehtml.Form) value {
 	shown, form := text, safehtml.JSON
 	if pretty, ok := indent(text); ok {
@@ -169,7 +168,8 @@ func indent(text string) (string, bool) {
 	return b.String(), true
 }
 
-// itemURL is where one item is as plain text. part is text, arguments or raw.
+// itemURL returns the address of one item as plain text. part is text, arguments or
+// raw.
 func itemURL(p transcript.Place, part string) string {
 	q := url.Values{"side": {p.Body}, "at": {p.At}, "part": {part}}
 	return "/x/" + url.PathEscape(p.Exchange) + "/item?" + q.Encode()

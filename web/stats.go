@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	statsOver = 20_000 // newest exchanges that are added up unless all are asked for
+	statsOver = 20_000 // newest exchanges that are added up by default
 	daysShown = 60
 	runsShown = 30
 )
@@ -22,7 +22,7 @@ type statsPage struct {
 	S        *view.Stats
 	Whole    bool   // nothing is left out
 	All      bool   // all were asked for
-	Model    string // whose name they hold, "" for all
+	Model    string // the model filter, "" for all
 	Charts   []chart
 	Models   []statRow // and all together
 	Runs     []statRow // the latest
@@ -33,7 +33,7 @@ type statsPage struct {
 // statRow is a line of a table of sums.
 type statRow struct {
 	view.ModelStats
-	Href string // of a run: a model may be called r1 too
+	Href string // for runs: a model may be called r1 too
 }
 
 func statRows(list []view.ModelStats, href func(name string) string) []statRow {

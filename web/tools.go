@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	toolRuns  = 20      // runs that the page of a tool reads, and that of all tools
-	toolBytes = 4 << 20 // that these bring on the page of all tools
+	toolRuns  = 20      // runs read for the page of one tool or of all tools
+	toolBytes = 4 << 20 // bytes of these on the page of all tools
 )
 
 // toolsPage lists the tools that were called, or shows one of them.
@@ -21,7 +21,7 @@ type toolsPage struct {
 	layout
 	S     *view.Stats
 	Whole bool
-	Seen  *view.Tools // what the newest runs tell of the tools
+	Seen  *view.Tools // what the newest runs contain
 	T     *toolView
 }
 
@@ -91,7 +91,7 @@ func newToolView(t *view.Tool) *toolView {
 	return v
 }
 
-// callURL leads to a call on the page of its exchange.
+// callURL returns the address of a call on the page of its exchange.
 func callURL(c *view.Call) string { return itemPageURL(c.Exchange, c.At) }
 
 // apiCalls returns the calls of a run, a step or an exchange: ?ref=r12 ?tool= ?id=

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// mostTokens is how much of a text is told apart; what comes behind is shown as it
-// is. So what a page makes of a text is bounded, too.
+// mostTokens bounds how many tokens of a text are coloured; the rest is shown as
+// plain text. This also bounds the size of the HTML.
 const mostTokens = 6000
 
 // A token is a stretch of code of one class, "" if it is of none.
@@ -15,7 +15,7 @@ type token struct {
 	end   int
 }
 
-// listing shows code. Numbers of lines, which tools put before them, are no part of
+// listing shows code. Line numbers that tools put before the lines are not part of
 // it.
 func (m *markup) listing(l *language, s string) {
 	gutters, text := numbered(s)
@@ -59,7 +59,7 @@ func (m *markup) gutter(number string) {
 // lineNumber is the number of a line, as tools write it before the line.
 var lineNumber = regexp.MustCompile(`^ *\d+(\t|→| ?\| ?|: )`)
 
-// numbered takes the numbers off the lines of a text, if each of the first lines has
+// numbered splits off the line numbers of a text if each of the first lines has
 // one. The last line may be cut off.
 func numbered(s string) (gutters []string, text string) {
 	var b strings.Builder
@@ -77,8 +77,9 @@ func numbered(s string) (gutters []string, text string) {
 	return gutters, b.String()
 }
 
-// tokens parts code. Texts and comments over several lines end where they say; one
-// without an end is taken for none, since a text may be a part of a file.
+// tokens splits code. Strings and comments over several lines end at their
+// delimiter. One without an end is not taken for a string or comment, since a text
+// may be a part of a file.
 func (l *language) tokens(s string) []token {
 	x := lexer{l: l, s: s, keywords: map[string]bool{}, lone: map[byte]int{}}
 	for _, word := range strings.Fields(l.keywords) {
@@ -108,7 +109,7 @@ type lexer struct {
 	keywords      map[string]bool
 	line, long    []string
 	opens, closes string
-	oneLine       bool // signs around long texts do not come in pairs: the text is a part of another
+	oneLine       bool // quotes of long texts are unpaired: the text is a part of another
 	unclosed      bool // no comment ends any more
 	inTag         bool
 	lone          map[byte]int // up to where a quote has no other
@@ -123,7 +124,7 @@ func (x *lexer) put(class constant, end int) {
 	x.at = end
 }
 
-// begun sees whether the text begins within a comment.
+// begun checks whether the text begins within a comment.
 func (x *lexer) begun() {
 	if x.opens == "" || x.l.tags {
 		return
@@ -133,8 +134,8 @@ func (x *lexer) begun() {
 	}
 }
 
-// looksLikeComment reports whether a text before the end of a comment is its rest: each
-// line begins as those of comments do.
+// looksLikeComment reports whether a text before the end of a comment is the rest
+// of it: each line begins like a comment line.
 func (x *lexer) looksLikeComment(s string) bool {
 	lines := strings.Split(s, "\n")
 	for _, line := range lines[min(1, len(lines)-1):] {
@@ -180,8 +181,8 @@ func (x *lexer) comment(rest string) bool {
 	return false
 }
 
-// mayBegin reports whether a comment may begin here: in some languages not within a
-// word, and nowhere within an address.
+// mayBegin reports whether a comment may begin here. In some languages it cannot
+// begin within a word, and in none within a URL.
 func (x *lexer) mayBegin() bool {
 	if x.at == 0 {
 		return true
@@ -227,7 +228,8 @@ func (x *lexer) text(rest string) bool {
 	return false
 }
 
-// isApostrophe reports whether a quote stands behind a word that no text begins with.
+// isApostrophe reports whether a quote comes after a word that is not a string
+// prefix.
 func (x *lexer) isApostrophe() bool {
 	n := x.at
 	for n > 0 && x.at-n <= 2 && isWord(x.s[n-1]) {
@@ -299,7 +301,7 @@ func wordLen(s string) int {
 	return n
 }
 
-// wordAt returns the sign that a text begins with and the word behind it.
+// wordAt returns the sign at the start of a text and the word after it.
 func wordAt(s string) string {
 	n := 1 + wordLen(s[1:])
 	for n < len(s) && s[n] == '-' {

@@ -33,7 +33,7 @@ func (m *markup) diff(s string, inside bool) {
 	}
 }
 
-// Spans shows what is new and what is gone between two texts.
+// Spans shows the text inserted and deleted between two versions.
 func Spans(list []analysis.Span) Shown {
 	m := &markup{}
 	for _, s := range list {

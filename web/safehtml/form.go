@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Form is what a text is taken for.
+// Form is the format that a text is rendered as.
 type Form int
 
-// The forms that are known.
+// The known forms.
 const (
 	Text     Form = iota // just text
 	JSON                 // laid out in lines, one value each (encoding/json.Indent)
@@ -19,8 +19,8 @@ const (
 	code                 // from here on: code in the languages that are known
 )
 
-// FormOf returns what a text of a tool is taken for, unless it is JSON, which takes
-// a parser to say.
+// FormOf returns the form of a tool's text, unless it is JSON, which only a parser
+// can detect.
 func FormOf(s string) Form {
 	switch {
 	case strings.HasPrefix(s, "*** Begin Patch"):
@@ -38,8 +38,8 @@ var (
 	structure = regexp.MustCompile("(?m)^(#{1,6} \\S|\\s{0,3}([-*+]|\\d{1,3}[.)]) \\S|\\s{0,3}```|> \\S|\\|.+\\|$)|`[^`\\n]+`|\\*\\*\\S")
 )
 
-// Words returns what a text of people and models is taken for: Markdown if it has
-// anything of it.
+// Words returns the form of a text written by people or models: Markdown if it
+// contains any.
 func Words(s string) Form {
 	if structure.MatchString(s) {
 		return Markdown
@@ -47,8 +47,7 @@ func Words(s string) Form {
 	return Text
 }
 
-// Show shows a text as its form says. Folds parts the stretches that a reader can
-// close; without it there are none.
+// Show renders a text in its form. With folds, a reader can close parts of it.
 func Show(f Form, s string, folds bool) Shown {
 	m := &markup{}
 	switch f {
@@ -62,7 +61,7 @@ func Show(f Form, s string, folds bool) Shown {
 	return m.html()
 }
 
-// shown shows what has no parts of its own.
+// shown renders a text without parts of its own.
 func (m *markup) shown(f Form, s string) {
 	switch f {
 	case Terminal:
@@ -78,7 +77,7 @@ func (m *markup) shown(f Form, s string) {
 	}
 }
 
-// Name is the class of what is shown in that form.
+// Name returns the class of the form.
 func (f Form) Name() string {
 	if f >= code {
 		return "src"

@@ -11,15 +11,15 @@ const (
 	deepest    = 60 // levels that get elements of their own
 )
 
-// json shows JSON as encoding/json.Indent lays it out, or the beginning of it. It
-// goes line by line, so that what is cut off is no matter.
+// json shows JSON as laid out by encoding/json.Indent, or the beginning of it. It
+// works line by line, so that a cut text is no problem.
 func (m *markup) json(s string, folds bool) {
 	lines := strings.Split(s, "\n")
 	ends := map[int]int{}
 	if folds {
 		ends = blocksOf(lines)
 	}
-	closeAfter := map[int]int{} // line → how many folds end behind it
+	closeAfter := map[int]int{} // line → how many folds end after it
 	depth := 0
 	for i, line := range lines {
 		end, begins := ends[i]
@@ -54,14 +54,14 @@ func (m *markup) json(s string, folds bool) {
 	}
 }
 
-// startsFold reports whether an element of its own begins with that line, which
-// needs no line break before it.
+// startsFold reports whether a fold begins with that line. Its element needs no
+// line break before it.
 func startsFold(ends map[int]int, i, depth int) bool {
 	end, ok := ends[i]
 	return ok && depth < deepest && end-i >= foldFrom
 }
 
-// blocksOf finds the line at which what a line opens is closed.
+// blocksOf finds, for each line that opens a block, the line that closes it.
 func blocksOf(lines []string) map[int]int {
 	ends := map[int]int{}
 	var open []int
@@ -117,7 +117,7 @@ func (m *markup) jsonValue(s string) {
 	m.text(s[len(value):])
 }
 
-// jsonString shows a string as it is written; one of several lines with these.
+// jsonString shows a string as written. One of several lines keeps its line breaks.
 func (m *markup) jsonString(text string) {
 	var s string
 	if strings.Count(text, `\n`) < 2 || json.Unmarshal([]byte(text), &s) != nil {
@@ -129,8 +129,8 @@ func (m *markup) jsonString(text string) {
 	m.close("span")
 }
 
-// stringAt returns the string that s begins with, "" if it begins with none that
-// ends.
+// stringAt returns the JSON string at the start of s, "" if there is no complete
+// one.
 func stringAt(s string) string {
 	if s == "" || s[0] != '"' {
 		return ""

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// language is what there is to know of one to tell comments, texts, numbers and
-// keywords apart. It is no grammar: what is not told apart is shown as it is.
+// language describes how to recognise comments, strings, numbers and keywords. It
+// is not a grammar: anything else is shown as plain text.
 type language struct {
-	names    string // by which blocks of code and ends of file names call it
-	line     string // what begins a comment up to the end of its line, several parted by spaces
-	block    string // what begins and ends a comment
-	quotes   string // signs around texts of one line, in which a backslash takes the next sign along
-	long     string // what stands around texts of several lines, several parted by spaces
+	names    string // info strings of code blocks and file name extensions
+	line     string // starts of a line comment, separated by spaces
+	block    string // start and end of a block comment
+	quotes   string // quotes of strings on one line, with backslash escapes
+	long     string // quotes of strings over several lines, separated by spaces
 	keywords string
 	tags     bool // it is made of elements
 	words    bool // a comment begins only where a word could, as in shells
@@ -25,7 +25,7 @@ const (
 	jsWords = "async await break case catch class const continue debugger default delete do else export extends false finally for from function get if import in instanceof let new null of return set static super switch this throw true try typeof undefined var void while yield"
 )
 
-// languages are those that are known, by the place that a Form names.
+// languages are the known languages. A Form is an index into it.
 var languages = [...]language{
 	{names: "go golang", line: "//", block: "/* */", quotes: `"'`, long: "`", keywords: "break case chan const continue default defer else fallthrough for func go goto if import interface map package range return select struct switch type var nil true false iota"},
 	{names: "js javascript jsx mjs cjs node", line: "//", block: "/* */", quotes: `"'`, long: "`", keywords: jsWords},
@@ -66,8 +66,8 @@ var languages = [...]language{
 	{names: "clj cljs edn lisp el scm clojure", line: ";", quotes: `"`, keywords: "def defn defmacro fn if let loop recur do cond when ns require nil true false defun lambda setq"},
 }
 
-// Named returns the form of code in the language that somebody calls so; Text if it is
-// not known.
+// Named returns the form of code in the language with that name; Text if it is
+// unknown.
 func Named(name string) Form {
 	name = strings.ToLower(name)
 	if name == "diff" || name == "patch" {
@@ -81,7 +81,7 @@ func Named(name string) Form {
 	return Text
 }
 
-// OfFile returns the form of what is in a file of that name; Text if it is not known.
+// OfFile returns the form of a file by its name; Text if it is unknown.
 func OfFile(name string) Form {
 	base := strings.ToLower(path.Base(strings.ReplaceAll(strings.TrimRight(name, "/\\"), `\`, "/")))
 	switch ext := path.Ext(base); {
@@ -99,8 +99,8 @@ func OfFile(name string) Form {
 	return Text
 }
 
-// OfBeginning returns the form of a text whose first line says what it is; Text if
-// it does not.
+// OfBeginning returns the form of a text by its first line; Text if that does not
+// identify it.
 func OfBeginning(s string) Form {
 	first, _, _ := strings.Cut(s[:min(len(s), 400)], "\n")
 	rest, ok := strings.CutPrefix(first, "#!")

@@ -13,8 +13,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// newParser makes a parser of CommonMark with tables and strikes. Definitions of
-// links are no part of it: they would vanish from the page.
+// newParser returns a parser of CommonMark with tables and strikethrough. It leaves
+// out link definitions, because they would vanish from the page.
 func newParser() parser.Parser {
 	p := parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...), parser.WithInlineParsers(parser.DefaultInlineParsers()...))
 	m := goldmark.New(goldmark.WithParser(p))
@@ -23,9 +23,9 @@ func newParser() parser.Parser {
 	return p
 }
 
-// markdown shows Markdown: its structure as elements, everything else of it as
-// text. Links and pictures are shown as what they point to, and lead nowhere.
-// HTML is text.
+// markdown shows Markdown: its structure as elements, everything else as text.
+// Links and pictures are shown as their addresses and are not clickable. HTML is
+// text.
 func (m *markup) markdown(s string) {
 	if isLaborious(s) {
 		m.broken(s)
@@ -43,9 +43,9 @@ const (
 	mostCells  = 20_000 // of tables: a row has as many as the head, whatever is in it
 )
 
-// isLaborious reports whether a parser would take long over a text, which nobody
-// writes for a reader, or would make much more of it: its time grows by the square
-// of these.
+// isLaborious reports whether a text would take the parser very long or expand into
+// much more HTML. The parser's time grows with the square of these counts. Text
+// written for readers stays below them.
 func isLaborious(s string) bool {
 	if strings.Count(s, "](") > mostLinks {
 		return true
@@ -83,7 +83,7 @@ type mdWriter struct {
 
 func (w *mdWriter) children(n ast.Node) {
 	if w.depth++; w.depth > deepest {
-		w.text(string(n.Lines().Value(w.source))) // only the text of what is deeper
+		w.text(string(n.Lines().Value(w.source))) // only the text of deeper levels
 		w.depth--
 		return
 	}
@@ -133,7 +133,7 @@ func (w *mdWriter) node(n ast.Node) {
 		w.row(n, "th")
 	case *east.TableRow:
 		w.row(n, "td")
-	default: // HTML, and whatever is not known here
+	default: // HTML and unknown nodes
 		w.open("p", "")
 		w.lines(n)
 		w.children(n)
@@ -201,8 +201,8 @@ func (w *mdWriter) code(n ast.Node, info string) {
 	w.close("div")
 }
 
-// formOfBlock returns what a block of code is: what it is called, else what its text
-// shows.
+// formOfBlock returns the form of a code block: by its info string, or else by its
+// text.
 func formOfBlock(info, code string) Form {
 	name, _, _ := strings.Cut(strings.TrimLeft(info, "{. "), " ")
 	name = strings.TrimRight(name, "}")
@@ -256,7 +256,7 @@ func (w *mdWriter) inline(n ast.Node) {
 	}
 }
 
-// target says where a link leads, as text.
+// target shows the address of a link as text.
 func (w *mdWriter) target(destination, title []byte) {
 	where := string(destination)
 	if len(title) > 0 {
@@ -266,7 +266,7 @@ func (w *mdWriter) target(destination, title []byte) {
 	w.span("to", "("+where+")")
 }
 
-// unescaped takes the backslashes off that only said that a sign is no markup.
+// unescaped removes the backslashes that escape markup.
 func unescaped(s string, raw bool) string {
 	if raw || !strings.Contains(s, `\`) {
 		return s

@@ -9,7 +9,7 @@ import (
 // constants of this package.
 type markup struct{ b strings.Builder }
 
-// constant is what may stand in HTML as it is: only literals convert to it.
+// constant is what may appear in HTML unescaped: only literals convert to it.
 type constant string
 
 // text writes a text, escaped, with what cannot be seen marked.
@@ -23,7 +23,7 @@ func (m *markup) text(s string) {
 	}
 }
 
-// mark writes what stands for something that cannot be seen.
+// mark writes a visible mark for invisible characters.
 func (m *markup) mark(s string) {
 	m.b.WriteString(`<span class="mark">`)
 	template.HTMLEscape(&m.b, []byte(s))

@@ -16,8 +16,8 @@ type Run struct {
 // maxMarks bounds how many characters one mark spells out.
 const maxMarks = 8
 
-// Runs cuts text so that each character that cannot be seen, or that would
-// reorder its neighbours, becomes visible.
+// Runs splits text so that each character that is invisible, or that would reorder
+// its neighbours, becomes visible.
 func Runs(s string) []Run {
 	var out []Run
 	start := 0
@@ -41,7 +41,7 @@ func Runs(s string) []Run {
 	return out
 }
 
-// markAt spells the hidden characters from i on and tells where they end.
+// markAt spells out the hidden characters from i on and returns where they end.
 func markAt(s string, i int) (string, int) {
 	var b strings.Builder
 	shown, more := 0, 0
@@ -96,7 +96,7 @@ func hidden(s string, i int, r rune, n int) bool {
 	return unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp) || unicode.Is(unicode.Variation_Selector, r) || blank(r)
 }
 
-// blank reports whether r is a letter by its category and yet draws nothing.
+// blank reports whether r is a letter by its category but draws nothing.
 func blank(r rune) bool {
 	switch r {
 	case 0x034f, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x2800, 0x3164, 0xffa0:

@@ -9,8 +9,8 @@ import (
 // control is an escape sequence of a terminal, whole.
 var control = regexp.MustCompile("\x1b\\[([0-9;:?<=>]*)[ -/]*([@-~])")
 
-// style is how a terminal would write. Colours are the 16 that have a name; a
-// ground is shown as a tint, so that nothing can be written invisibly.
+// style is the current style of the terminal. Colours are the 16 named ones. A
+// background is shown as a tint, so that no text can be invisible.
 type style struct {
 	colour, ground                               int // from 1; 0 for none
 	bold, faint, italic, under, inverse, striken bool
@@ -118,8 +118,8 @@ func (t *style) one(n int) {
 	}
 }
 
-// extended reads a colour of 256 or of 16 million, and tells how many parameters
-// it took. It gives the named colour that is nearest.
+// extended reads a colour of 256 or of 16 million. It returns the nearest named
+// colour and the number of parameters read.
 func extended(list []string) (colour, used int) {
 	number := func(i int) int {
 		if i >= len(list) {
@@ -152,7 +152,7 @@ func named(n int) int {
 	return nearest(n/36*51, n/6%6*51, n%6*51)
 }
 
-// nearest returns the named colour whose parts of red, green and blue are alike.
+// nearest returns the named colour with similar parts of red, green and blue.
 func nearest(r, g, b int) int {
 	most := max(r, g, b)
 	if most < 48 {

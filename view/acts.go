@@ -10,48 +10,47 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// An act is a transcript.Act with where it is from.
+// An act is a transcript.Act with its origin.
 type act struct {
 	analysis.Act
 	ref   string           // of the step or exchange
-	agent *Agent           // nil of a lone exchange
-	step  *Step            // nil of a lone exchange
-	sent  bool             // a request holds it, and no recorded answer made it
-	said  bool             // the answer of the exchange that it is from says it
+	agent *Agent           // nil for a single exchange
+	step  *Step            // nil for a single exchange
+	sent  bool             // a request contains it, and no recorded answer made it
+	said  bool             // the exchange's own answer contains it
 	pair  *transcript.Pair // of a call or a lone result
 	at    string           // JSON pointer
-	from  string           // id of the exchange that it is from
-	call  *transcript.Item // of a result that is another answer to a call which has one
+	from  string           // id of its exchange
+	call  *transcript.Item // the call, if this result is another answer to it
 }
 
-// acting reads what a run did. Steps that only go on from the one before are
-// read from the last request among them, which resends all that they brought
-// and said.
+// acting reads what a run did. Steps that only extend the one before are read from
+// the last request among them, which resends everything before it.
 type acting struct {
 	run       *Run
 	ctx       context.Context
 	reader    transcript.Reader
-	reasoning bool   // answers are read one by one, as not all clients resend what was thought
-	branches  bool   // they are walked too, else only the lines of the agents
-	whole     bool   // a stretch begins with all of its first request, reasoning included
-	only      *Agent // this one alone, with those under it; nil for all
-	// opening is what the first request of a line brings, all of it; nil for what is new
-	// in it.
+	reasoning bool   // answers are read one by one, because not all clients resend reasoning
+	branches  bool   // branches are walked too, otherwise only the lines of the agents
+	whole     bool   // a stretch starts with all of its first request, including reasoning
+	only      *Agent // only this agent and the agents under it; nil for all
+	// opening is the complete first request of a line; nil for only what is new in
+	// it.
 	opening []transcript.Item
-	// requests, if there is one, reads requests in pieces and cuts all texts (brevity).
+	// requests, if set, reads requests in units and cuts all texts (brevity).
 	requests *history.Reader
 
 	pairs map[string][]*transcript.Pair            // calls of the answers, by exchange, in order
-	calls map[transcript.Place]*transcript.CallRow // that a request brought a result of, by where it is
+	calls map[transcript.Place]*transcript.CallRow // whose results a request introduced, by place
 	lone  map[transcript.Place]*transcript.Pair
-	walks map[string]bool // agents that are being walked: what is recorded may go in circles
+	walks map[string]bool // agents being walked: a recording may contain cycles
 	acts  []act
-	// thought says that there is reasoning among what was read.
+	// thought reports whether there is reasoning among what was read.
 	thought bool
 }
 
-// acts gives what the run did, in the order of a transcript: what a sub-agent
-// did stands behind the call that started it.
+// all returns what the run did, in transcript order: the acts of a sub-agent come
+// after the call that started it.
 func (a *acting) all() ([]act, error) {
 	a.pairs, a.lone, a.walks = map[string][]*transcript.Pair{}, map[transcript.Place]*transcript.Pair{}, map[string]bool{}
 	for i := range a.run.Pairs {
@@ -158,9 +157,9 @@ func (a *acting) line(agent *Agent, steps []*Step, depth int) error {
 	return nil
 }
 
-// elsewhere tells whether a result without a call in its line stands beside the
-// call already: a branch brings results of calls before the fork. One that says
-// something else than that of the first line is an answer of its own to the call.
+// elsewhere reports whether a result without a call in its line is already shown
+// with the call: a branch resends results of calls before the fork. A result that
+// differs from that of the first line is another answer to the call.
 func (a *acting) elsewhere(one *act) bool {
 	row := a.calls[transcript.Place{Exchange: one.from, Body: "request", At: one.at}]
 	if row == nil {
@@ -189,7 +188,7 @@ func (a *acting) elsewhere(one *act) bool {
 	return false
 }
 
-// byItem gives the matches of items by their indexes.
+// byItem returns the matches of items by their indexes.
 func byItem(items []transcript.Item) map[int]transcript.Match {
 	matches := map[int]transcript.Match{}
 	for _, m := range transcript.PairItems(items) {
@@ -203,8 +202,8 @@ func byItem(items []transcript.Item) map[int]transcript.Match {
 	return matches
 }
 
-// add adds an act. Texts that one side says in several parts are one text: how
-// many parts there are is up to the client and the API.
+// add adds an act. Consecutive texts of one side become one text, because the
+// number of parts is up to the client and the API.
 func (a *acting) add(one act) { a.acts = appendAct(a.acts, one) }
 
 func appendAct(list []act, one act) []act {
@@ -229,7 +228,7 @@ func appendAct(list []act, one act) []act {
 	return append(list, one)
 }
 
-// scene is what one step brought and answered.
+// scene is the input and the answer of one step.
 type scene struct {
 	step              *Step
 	begins            bool // a stretch
@@ -248,7 +247,8 @@ func (a *acting) scenes(steps []*Step) ([]scene, error) {
 	return list, nil
 }
 
-// stretches reads the steps of a line, those together that go on from each other.
+// stretches reads the steps of a line. Steps that extend each other are read
+// together.
 func (a *acting) stretches(steps []*Step) iter.Seq2[[]scene, error] {
 	return func(yield func([]scene, error) bool) {
 		for start := 0; start < len(steps); {
@@ -268,14 +268,14 @@ func (a *acting) stretches(steps []*Step) iter.Seq2[[]scene, error] {
 	}
 }
 
-// resendsAll tells whether a request resends all that the exchange before it sent and
-// got, with the same settings.
+// resendsAll reports whether a request resends everything that the exchange before
+// it sent and received, with the same settings.
 func resendsAll(before, e *transcript.Exchange) bool {
 	l := &e.Link
 	return l.Parent == before.ID && resends(l, &before.Link) && l.Shared > 0 && !l.Change.System && !l.Change.Tools && e.Dialect == before.Dialect && e.Request.Bytes <= history.MaxBody
 }
 
-// stretch reads steps that go on from each other from the last of them.
+// stretch reads steps that extend each other, from the last of them.
 func (a *acting) stretch(list []scene) error {
 	list[0].begins = true
 	last := list[len(list)-1].step.exchange
@@ -290,7 +290,7 @@ func (a *acting) stretch(list []scene) error {
 			return err
 		}
 	}
-	at := last.Link.InLen // how many chain items are before the one in hand
+	at := last.Link.InLen // number of chain items before the current one
 	for i := range items {
 		if items[i].InChain() {
 			at--
@@ -329,8 +329,8 @@ func (a *acting) stretch(list []scene) error {
 	return nil
 }
 
-// fresh gives a function that tells which items of a request the step before the
-// first of a stretch did not have.
+// fresh returns a function that reports which items of a request are missing from
+// the step before the stretch.
 func (a *acting) fresh(first *transcript.Exchange, items []transcript.Item) (func(i, at int) bool, error) {
 	parent := a.run.exchanges[first.Link.Parent]
 	shared := first.Link.Shared
@@ -376,13 +376,13 @@ func (a *acting) request(e *transcript.Exchange) ([]transcript.Item, error) {
 	return settingsFirst(turn.Input), nil
 }
 
-// sees notes whether there is reasoning among items.
+// sees records whether there is reasoning among items.
 func (a *acting) sees(items []transcript.Item) {
 	a.thought = a.thought || slices.ContainsFunc(items, func(it transcript.Item) bool { return it.Kind == transcript.Reasoning })
 }
 
-// settingsFirst puts system texts and tools that stand beside the conversation
-// before it: where they are in a body is up to the client.
+// settingsFirst moves system texts and tools that are separate from the
+// conversation before it. Their position in a body is up to the client.
 func settingsFirst(items []transcript.Item) []transcript.Item {
 	isFirst := func(it transcript.Item) bool { return it.IsSetting() && history.IsBeside(it.At) }
 	rest := slices.IndexFunc(items, func(it transcript.Item) bool { return !isFirst(it) })
@@ -416,7 +416,8 @@ func (a *acting) answer(e *transcript.Exchange) ([]transcript.Item, error) {
 	return items, nil
 }
 
-// ignoreLost leaves out what cannot be read any more: the rest can.
+// ignoreLost drops errors about unreadable exchanges, so that the rest is still
+// read.
 func ignoreLost(err error) error {
 	if lost(err) != "" {
 		return nil

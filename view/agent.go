@@ -10,25 +10,25 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Run is a run in full: the tree of its agents, their steps and branches, and
-// its calls with their results. The texts are in its exchanges; Teller tells
-// them step by step.
+// Run is a run in full: the tree of its agents, their steps and branches, and its
+// calls with their results. The texts are in its exchanges; a Teller reads them
+// step by step.
 type Run struct {
 	RunRow
 	Agents []*Agent          `json:"agents"`
 	Side   []SideCall        `json:"side_calls"`
 	Pairs  []transcript.Pair `json:"pairs"`
 	Lint   []lint.Finding    `json:"lint"` // see Judge
-	// Unreadable is how many exchanges of the run cannot be read: they are left out.
+	// Unreadable is the number of unreadable exchanges, which are left out.
 	Unreadable int `json:"unreadable"`
 
 	exchanges  map[string]*transcript.Exchange
 	calls      map[transcript.Place]*transcript.CallRow // by where the call is
 	takes      map[string]*transcript.Take              // by the exchange that was sent
-	tools      map[string][]string                      // names of those called, by exchange
+	tools      map[string][]string                      // of the called tools, by exchange
 	byExchange map[string][]transcript.Pair             // one for each call of an answer
-	continued  map[string]bool                          // answers that something goes on from
-	reading    *history.Reader                          // what was read to judge it, nil if it was not
+	continued  map[string]bool                          // answers that another exchange continues
+	reading    *history.Reader                          // the requests read by Judge, nil before it
 	judgedPart bool                                     // see JudgePart
 }
 
@@ -37,15 +37,15 @@ type Agent struct {
 	ID         string            `json:"id"`
 	N          int               `json:"n"` // its number in the run, from 1
 	Ref        string            `json:"ref"`
-	Key        string            `json:"name"` // what the client calls it
+	Key        string            `json:"name"` // the client's name for it
 	Role       string            `json:"role"` // "main" or "sub"
 	ParentCall *string           `json:"parent_call"`
-	Parent     *transcript.Place `json:"parent_at"`    // where that call is
+	Parent     *transcript.Place `json:"parent_at"`    // place of that call
 	ParentOf   string            `json:"parent_agent"` // id of the agent that made it
 	Evidence   string            `json:"evidence"`
 	Steps      []*Step           `json:"steps"`
 	Branches   []*Branch         `json:"branches"`
-	Candidates int               `json:"candidates"` // takes that a minimisation tried, which are not among the branches
+	Candidates int               `json:"candidates"` // takes of a minimisation, which are not among the branches
 }
 
 // Step is one logical model call.
@@ -61,17 +61,17 @@ type Step struct {
 	FinishReason *string            `json:"finish_reason"`
 	StartedAt    *time.Time         `json:"started_at"`
 	DurationMS   *float64           `json:"duration_ms"` // of its last attempt
-	WholeMS      *float64           `json:"whole_ms"`    // with the attempts before and the pauses between; nil of one attempt
+	WholeMS      *float64           `json:"whole_ms"`    // including earlier attempts and the pauses between; nil for one attempt
 	Model        string             `json:"model"`
 	Calls        int                `json:"calls"`
 	Tools        []string           `json:"tools"`   // that it called, in order
-	Results      int                `json:"results"` // that the request brought
+	Results      int                `json:"results"` // results that the request introduced
 	Usage        *transcript.Usage  `json:"usage"`
 	CostUSD      *string            `json:"cost_usd"`
 	Preview      string             `json:"preview"`
 	Link         Link               `json:"link"`
 	Parent       string             `json:"parent"`  // id of the exchange whose history it extends
-	TakeOf       string             `json:"take_of"` // id of the exchange that the take replays which sent it
+	TakeOf       string             `json:"take_of"` // id of the exchange that its take replays
 	Take         string             `json:"take"`    // reference of that take
 
 	exchange *transcript.Exchange
@@ -87,17 +87,17 @@ type Attempt struct {
 	DurationMS *float64           `json:"duration_ms"`
 }
 
-// Branch is a chain of steps that leaves an agent's line: another answer to a
-// history that went on otherwise.
+// Branch is a chain of steps that leaves an agent's line: another continuation of
+// the same history.
 type Branch struct {
-	From    int     `json:"from"`    // number of the step that it continues, 0 if it begins anew
+	From    int     `json:"from"`    // number of the step that it continues, 0 for a new beginning
 	After   string  `json:"after"`   // id of that step's exchange
-	Take    string  `json:"take_of"` // reference of what it replays, "" if it is no replay
+	Take    string  `json:"take_of"` // reference of what it replays, "" for no replay
 	TakeRef string  `json:"take"`    // reference of the take that sent its first step
 	Steps   []*Step `json:"steps"`
 }
 
-// SideCall is an exchange beside the agents: a title, a probe, a token count.
+// SideCall is an exchange outside the agents: a title, a probe, a token count.
 type SideCall struct {
 	Exchange  string             `json:"exchange"`
 	ExchangeN int64              `json:"exchange_n"`
@@ -112,7 +112,7 @@ type SideCall struct {
 	Link      Link               `json:"link"`
 }
 
-// Main gives the agents that no call started.
+// Main returns the agents that no call started.
 func (r *Run) Main() []*Agent {
 	var list []*Agent
 	for _, a := range r.Agents {
@@ -123,7 +123,7 @@ func (r *Run) Main() []*Agent {
 	return list
 }
 
-// Under gives the agents that the call at that place started.
+// Under returns the agents that the call at that place started.
 func (r *Run) Under(call transcript.Place) []*Agent {
 	var list []*Agent
 	for _, a := range r.Agents {
@@ -134,7 +134,7 @@ func (r *Run) Under(call transcript.Place) []*Agent {
 	return list
 }
 
-// Started gives the agents that the calls of a step started, in the order of the
+// Started returns the agents that the calls of a step started, in the order of the
 // calls.
 func (r *Run) Started(s *Step) []*Agent {
 	var list []*Agent
@@ -144,7 +144,8 @@ func (r *Run) Started(s *Step) []*Agent {
 	return list
 }
 
-// ShortName is the end of what the client calls the agent: the ends differ.
+// ShortName returns the end of the client's name for the agent, because the ends
+// differ.
 func (a *Agent) ShortName() string {
 	name := a.Key[strings.LastIndexAny(a.Key, ":/")+1:]
 	if r := []rune(name); len(r) > shortName {
@@ -155,7 +156,7 @@ func (a *Agent) ShortName() string {
 
 const shortName = 24
 
-// FoundBy says in words by what the agent was found.
+// FoundBy describes the evidence for the agent.
 func (a *Agent) FoundBy() string {
 	switch a.Evidence {
 	case "header":
@@ -166,8 +167,8 @@ func (a *Agent) FoundBy() string {
 	return a.Evidence
 }
 
-// Unattached returns the sub-agents of which no call is known that an agent of the run
-// made.
+// Unattached returns the sub-agents that no known call of an agent in the run
+// started.
 func (r *Run) Unattached() []*Agent {
 	var list []*Agent
 	for _, a := range r.Agents {
@@ -178,17 +179,17 @@ func (r *Run) Unattached() []*Agent {
 	return list
 }
 
-// Partial tells whether the step's answer came without its end, though nothing
-// says that it was cut.
+// Partial reports whether the step's answer is incomplete although the connection
+// ended normally.
 func (s *Step) Partial() bool { return isPartial(s.exchange) }
 
-// Failed tells whether the step's last attempt went wrong.
+// Failed reports whether the step's last attempt failed.
 func (s *Step) Failed() bool {
 	return s.Outcome != transcript.OK && s.Outcome != transcript.InProgress
 }
 
-// Models gives the model that a step was asked of, and the one that answered if
-// that is another.
+// Models returns the requested model of a step, and the one that answered if it
+// differs.
 func (s *Step) Models() (asked, answered string) {
 	return cmp.Or(s.exchange.Model, s.exchange.ResponseModel), s.exchange.ResponseModel
 }

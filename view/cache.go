@@ -15,8 +15,8 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Cache tells, step by step, how much of a prompt its provider had in its cache,
-// and where a prefix that was there before broke.
+// Cache shows, step by step, how much of a prompt was in the provider's cache, and
+// where a cached prefix broke.
 type Cache struct {
 	Run        string      `json:"run"`
 	Steps      []CacheStep `json:"steps"`
@@ -24,9 +24,9 @@ type Cache struct {
 	Cached     int64       `json:"cached_tokens"`
 	PaidAgain  int64       `json:"paid_again_tokens"`
 	USD        *string     `json:"paid_again_usd"`
-	LowerBound bool        `json:"paid_again_is_lower_bound"` // some prices or counts are not known
-	// Sampled says that so much of the run has to be read whole that only those
-	// requests were read that its links or the reported tokens make suspicious.
+	LowerBound bool        `json:"paid_again_is_lower_bound"` // some prices or counts are unknown
+	// Sampled reports that the run is large, so only those requests were read in full
+	// that the links or the reported tokens make suspicious.
 	Sampled bool `json:"sampled"`
 }
 
@@ -38,14 +38,15 @@ type CacheStep struct {
 	Cached    *int64      `json:"cached_tokens"`
 	Written   *int64      `json:"written_tokens"`
 	Broke     *CacheBreak `json:"broke"`
-	PaidAgain int64       `json:"paid_again_tokens"` // of the prompt before, that was not read from the cache
-	USD       *string     `json:"paid_again_usd"`    // what they cost more than from the cache; nil: not known
+	PaidAgain int64       `json:"paid_again_tokens"` // tokens of the prompt before that were not read from the cache
+	USD       *string     `json:"paid_again_usd"`    // their extra cost over cached tokens; nil if unknown
 }
 
-// CacheBreak is the first thing that differs from the prompt before.
+// CacheBreak is the first difference from the prompt before.
 type CacheBreak struct {
-	// Where is "model", "tools", "system", "history" or "parameters"; "provider"
-	// if the request only goes on, and the cache was lost all the same.
+	// Where is "model", "tools", "system", "history" or "parameters". It is
+	// "provider" if the request only extends the one before and the cache was lost
+	// anyway.
 	Where string `json:"where"`
 	Item  string `json:"item"` // what it is, e.g. "tool read_file"
 	At    string `json:"at"`   // JSON pointer in the request, "" if the item is gone
@@ -55,8 +56,8 @@ type CacheBreak struct {
 }
 
 const (
-	fewestLost  = 1000      // tokens: providers cache nothing shorter, and in blocks
-	readAllUpTo = 128 << 20 // bytes of the requests of a run that are read all, whole
+	fewestLost  = 1000      // tokens: providers cache nothing shorter, and only in blocks
+	readAllUpTo = 128 << 20 // bytes of a run's requests up to which all are read in full
 )
 
 // Cache looks for broken prefixes in the lines of the run's agents.
@@ -86,17 +87,17 @@ func (r *Run) newCacheLook(ctx context.Context, reader transcript.Reader, prices
 	return l
 }
 
-// cacheLook goes through the steps of one agent after the other.
+// cacheLook reads the steps of one agent after the other.
 type cacheLook struct {
 	ctx context.Context
 	*history.Reader
 	prices *pricing.Table
 	told   *Cache
 	total  pricing.Total
-	before *transcript.Exchange // the last one that came through
+	before *transcript.Exchange // the last exchange that succeeded
 }
 
-// begin begins the steps of an agent.
+// begin starts an agent.
 func (l *cacheLook) begin() { l.before = nil }
 
 func (l *cacheLook) add(s *Step) error {
@@ -111,7 +112,7 @@ func (l *cacheLook) add(s *Step) error {
 	return nil
 }
 
-// done gives what was told; nil if nobody looked.
+// done returns the result; nil for a nil cacheLook.
 func (l *cacheLook) done() *Cache {
 	if l == nil {
 		return nil
@@ -171,8 +172,8 @@ func (l *cacheLook) step(s *Step, before *transcript.Exchange) (CacheStep, error
 	return v, nil
 }
 
-// lostTokens is how much of the prompt before was not read from the cache; 0 if
-// it is too little to tell, or not reported.
+// lostTokens returns how much of the prompt before was not read from the cache; 0
+// if that is too little to matter or was not reported.
 func lostTokens(before, now *transcript.Usage) int64 {
 	if before == nil || now == nil {
 		return 0
@@ -184,7 +185,7 @@ func lostTokens(before, now *transcript.Usage) int64 {
 	return lost
 }
 
-// paid is what tokens cost more than if they came from the cache.
+// paid returns the extra cost of tokens that were not read from the cache.
 func (l *cacheLook) paid(e *transcript.Exchange, tokens int64) *string {
 	p, ok := l.prices.Price(e.URL, e.Model, e.ResponseModel)
 	if !ok || p.Input == nil || p.CacheRead == nil || e.Usage == nil {
@@ -195,8 +196,8 @@ func (l *cacheLook) paid(e *transcript.Exchange, tokens int64) *string {
 	return &text
 }
 
-// broke finds the first thing that the prompt before has otherwise; nil if it is
-// the beginning of this one.
+// broke finds the first difference from the prompt before; nil if that prompt is a
+// prefix of this one.
 func (l *cacheLook) broke(before, e *transcript.Exchange) (*CacheBreak, error) {
 	if before.Model == e.Model && resendsAll(before, e) && before.Link.OutLen > before.Link.InLen && l.OnlyGoesOn(before, e) {
 		return nil, l.ctx.Err()
@@ -221,7 +222,7 @@ func (l *cacheLook) broke(before, e *transcript.Exchange) (*CacheBreak, error) {
 		l.unabridge(now, b, i)
 		return breakAt(a, b, i), nil
 	}
-	if n := len(a); n < len(b) && b[n].rank < 2 { // tools or system texts more, before the history
+	if n := len(a); n < len(b) && b[n].rank < 2 { // additional tools or system texts, before the history
 		l.unabridge(now, b, n)
 		return breakAt(a, b, n), nil
 	}
@@ -265,8 +266,7 @@ func breakAt(a, b []promptPart, i int) *CacheBreak {
 	return c
 }
 
-// differing tells of the first value that two definitions or calls have
-// otherwise.
+// differing sets the first value in which two definitions or calls differ.
 func (c *CacheBreak) differing(was, now *transcript.Item) {
 	x, y := was.Raw, now.Raw
 	if now.Kind == transcript.ToolCall {
@@ -281,7 +281,7 @@ func (c *CacheBreak) differing(was, now *transcript.Item) {
 	c.Was, c.Now = string(list[0].Was), string(list[0].Now)
 }
 
-// line tells of the first line that two texts have otherwise.
+// line sets the first line in which two texts differ.
 func (c *CacheBreak) line(was, now string) {
 	a, b := strings.Split(was, "\n"), strings.Split(now, "\n")
 	i := 0

@@ -14,43 +14,42 @@ import (
 
 // Call is one tool call in the audit table of a run or an exchange.
 type Call struct {
-	N           int              `json:"n"`        // its place in the transcript
-	Step        string           `json:"step"`     // reference of the step, of a branch or an exchange xN
-	Agent       string           `json:"agent"`    // reference of the agent, "" of an exchange
-	Exchange    string           `json:"exchange"` // id of the exchange that made the call, or holds it
+	N           int              `json:"n"`        // its position in the transcript
+	Step        string           `json:"step"`     // reference of the step, of a branch or of an exchange xN
+	Agent       string           `json:"agent"`    // reference of the agent, "" for an exchange
+	Exchange    string           `json:"exchange"` // id of the exchange that made the call, or contains it
 	At          string           `json:"at"`
 	CallID      string           `json:"call_id"`
 	Name        string           `json:"name"`
 	Arguments   string           `json:"arguments"` // as they were sent
-	Result      *string          `json:"result"`    // nil: none is known
+	Result      *string          `json:"result"`    // nil if unknown
 	ResultBytes int              `json:"result_bytes"`
-	Parts       int              `json:"result_parts"` // of the result that are not text
+	Parts       int              `json:"result_parts"` // parts of the result that are not text
 	LatencyMS   *float64         `json:"latency_ms"`   // from the end of the answer to the request with the result
 	State       transcript.State `json:"state"`        // "" of a call that the provider ran
 	IsError     bool             `json:"is_error"`
 	By          string           `json:"by"`
 	ServerSide  bool             `json:"server_side"`
-	Partial     bool             `json:"partial"` // the answer that made it came without its end
-	Sent        bool             `json:"sent"`    // a request holds the call, and no recorded answer made it: an example, or imported history
+	Partial     bool             `json:"partial"` // the answer with the call is incomplete
+	Sent        bool             `json:"sent"`    // a request contains the call, and no recorded answer made it: an example, or imported history
 }
 
-// Bad tells whether the call is worth a look: it failed, has no result, or the
-// result has no call.
+// Bad reports whether the call needs attention: it failed, has no result, or is a
+// result without a call.
 func (c *Call) Bad() bool {
 	return c.IsError || c.State != transcript.Paired && c.State != ""
 }
 
-// Calls lists the calls of a run, of its branches too, in the order of the
-// transcript: those of the last attempt of each step, as everywhere. Those of
-// replays are left out, as in all that is counted of a run.
+// Calls lists the calls of a run and its branches, in transcript order: those of
+// the last attempt of each step. Replays are left out, as in all counts of a run.
 func (r *Run) Calls(ctx context.Context, reader transcript.Reader) ([]Call, error) {
 	a := acting{run: r, ctx: ctx, reader: reader, branches: true}
 	acts, err := a.all()
 	return callsOf(acts), err
 }
 
-// BriefCalls lists them with the beginnings of their arguments and results alone, of
-// at most so many bytes.
+// BriefCalls is Calls with only the beginning of arguments and results, up to that
+// many bytes.
 func (r *Run) BriefCalls(ctx context.Context, reader transcript.Reader, most int) ([]Call, error) {
 	requests := history.NewCuttingReader(ctx, reader, most, 0)
 	a := acting{run: r, ctx: ctx, reader: reader, branches: true, requests: requests}
@@ -96,20 +95,19 @@ func callsOf(acts []act) []Call {
 	return list
 }
 
-// CallFilter narrows a list of calls. The zero CallFilter takes everything.
+// CallFilter narrows a list of calls. The zero CallFilter matches all.
 type CallFilter struct {
 	Tool   string // part of the tool's name
 	ID     string // part of the call id
 	Errors bool   // only calls that are Bad
 }
 
-// Takes tells whether a call passes.
+// Takes reports whether a call matches.
 func (f CallFilter) Takes(c *Call) bool {
 	return strings.Contains(strings.ToLower(c.Name), strings.ToLower(f.Tool)) && strings.Contains(c.CallID, f.ID) && (!f.Errors || c.Bad())
 }
 
-// CallOrders are the orders of calls: the greatest first, but for steps and
-// tools.
+// CallOrders are the orders of calls. All but step and tool are descending.
 var CallOrders = []string{"step", "tool", "bytes", "latency", "state"}
 
 // SortCalls orders calls; ErrBadQuery if there is no such order.
@@ -150,7 +148,7 @@ func orZero(v *float64) float64 {
 	return *v
 }
 
-// exchangeActs gives the acts of the whole history of an exchange and its answer.
+// exchangeActs returns the acts of the whole history of an exchange and its answer.
 func exchangeActs(ctx context.Context, r transcript.Reader, e *transcript.Exchange, reasoning bool) ([]act, error) {
 	t, _, err := newTranscript(ctx, r, e)
 	if err != nil {

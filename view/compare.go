@@ -9,7 +9,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Comparison holds many runs beside each other.
+// Comparison shows two or more runs side by side.
 type Comparison struct {
 	Runs  []Compared `json:"runs"`
 	Tools []string   `json:"tools"` // that any of them called
@@ -19,20 +19,19 @@ type Comparison struct {
 type Compared struct {
 	*Side
 	CallsByTool map[string]int `json:"calls_by_tool"`
-	Answer      string         `json:"answer"` // the last that its main agent said
-	// LeftAt is the first thing that it did or saw otherwise than the first run;
-	// nil: nothing.
+	Answer      string         `json:"answer"` // the last text of its main agent
+	// LeftAt is the first difference from the first run; nil for none.
 	LeftAt *Leaving `json:"left_at"`
 }
 
-// Leaving tells where a run left the path of another.
+// Leaving describes where a run departs from another.
 type Leaving struct {
-	FirstStep string        `json:"first_step"` // of the first run, "" behind its end
+	FirstStep string        `json:"first_step"` // in the first run, "" after its end
 	Step      string        `json:"step"`
 	Fate      analysis.Fate `json:"fate"`
 	Was       string        `json:"was"`
 	Now       string        `json:"now"`
-	SameActs  int           `json:"same_acts"` // altogether, not only before
+	SameActs  int           `json:"same_acts"` // in total, not only before
 }
 
 // NewComparison compares runs, steps or exchanges with the first of them.
@@ -94,7 +93,7 @@ func (c *Compared) leaves(first *Side, o DiffOptions) {
 	}
 }
 
-// gistOfResult is a call and what came of it, in short.
+// gistOfResult describes a call and its result in short.
 func gistOfResult(r *ActRef) string {
 	const longest = 80
 	call := gistOf(r)
@@ -107,8 +106,8 @@ func gistOfResult(r *ActRef) string {
 	return call + " → " + r.Result.Text
 }
 
-// gistOf is what an act says in short: a call by name and arguments, else the
-// text.
+// gistOf describes an act in short: a call by name and arguments, anything else by
+// its text.
 func gistOf(r *ActRef) string {
 	switch r.Item.Kind {
 	case transcript.ToolCall:

@@ -10,28 +10,28 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Window tells what fills the context window of a run's agents, step by step.
+// Window shows, step by step, what fills the context windows of a run's agents.
 type Window struct {
 	Run   string       `json:"run"`
 	Steps []WindowStep `json:"steps"`
 }
 
-// WindowStep is what one step's request holds.
+// WindowStep is the content of one step's request.
 type WindowStep struct {
 	Step     string `json:"step"`
 	Agent    string `json:"agent"`
 	Exchange string `json:"exchange"`
 	Bytes    int64  `json:"bytes"`
 	Tokens   int64  `json:"tokens"`
-	// Estimated says that no usage was reported: four bytes count as one token.
+	// Estimated reports that usage is missing: four bytes count as one token.
 	Estimated bool   `json:"tokens_estimated"`
 	Parts     []Part `json:"parts"` // largest first
 }
 
-// Part is one kind of what fills a window. Its tokens are always an estimate:
-// those of the request, shared out by bytes.
+// Part is one kind of content of a window. Its tokens are always an estimate: those
+// of the request, divided by bytes.
 type Part struct {
-	Name   string `json:"name"` // "system", "tools", "user", "assistant", "reasoning", "calls", "other", or a tool whose results they are
+	Name   string `json:"name"` // "system", "tools", "user", "assistant", "reasoning", "calls", "other", or the tool of the results
 	Result bool   `json:"result"`
 	Items  int    `json:"items"`
 	Bytes  int64  `json:"bytes"`
@@ -40,14 +40,14 @@ type Part struct {
 
 const bytesOfToken = 4
 
-const windowText = 16 // bytes of a text that are kept, of which only the length counts
+const windowText = 16 // bytes kept of a text, of which only the length matters
 
 type partKey struct {
 	name   string
 	result bool
 }
 
-// filling adds up what is in a window.
+// filling adds up the content of a window.
 type filling struct {
 	parts map[partKey]*Part
 	tools map[string]string // by call id
@@ -110,22 +110,23 @@ func (f *filling) step(s *Step, agent *Agent) WindowStep {
 	return w
 }
 
-// Window tells what fills the windows of the run's agents. Where the provider
-// holds a history, what it holds counts too.
+// Window shows what fills the windows of the run's agents, including server-side
+// history.
 func (r *Run) Window(ctx context.Context, reader transcript.Reader) (*Window, error) {
 	w, _, err := r.windows(ctx, reader, nil)
 	return w, err
 }
 
-// WindowAndCache tells what Window and Cache tell, from one reading.
+// WindowAndCache returns the results of Window and Cache from one pass.
 func (r *Run) WindowAndCache(ctx context.Context, reader transcript.Reader, prices *pricing.Table) (*Window, *Cache, error) {
 	return r.windows(ctx, reader, r.newCacheLook(ctx, reader, prices))
 }
 
-// keptCompared is how many bytes the items of a request and the one before may have.
+// keptCompared bounds the bytes of a request and the one before that are kept for
+// comparison.
 const keptCompared = 8 << 20
 
-// windows tells what fills the windows; look, if there is one, goes the same way.
+// windows fills the windows. look, if not nil, sees the same steps.
 func (r *Run) windows(ctx context.Context, reader transcript.Reader, look *cacheLook) (*Window, *Cache, error) {
 	requests := history.NewCuttingReader(ctx, reader, windowText, keptCompared)
 	if look != nil {

@@ -7,25 +7,25 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// placed is an item with the body that shows it.
+// placed is an item with its body.
 type placed struct {
 	transcript.Item
 	place transcript.Place
-	new   bool // the history before did not hold it
+	new   bool // the history before does not contain it
 }
 
-// conversation is the full conversation of one exchange: its input, preceded by what
-// only the provider holds, and its output.
+// conversation is the full conversation of one exchange: server-side history, its
+// input and its output.
 type conversation struct {
 	exchange *transcript.Exchange
 	turn     *transcript.Turn
 	items    []placed
 	output   int    // where in items the output begins
-	missing  bool   // the request leans on a history that was not recorded
-	lost     string // why the history is not whole that the provider holds: Pruned or Damaged
+	missing  bool   // the request continues a history that was not recorded
+	lost     string // why the server-side history is incomplete: Pruned or Damaged
 }
 
-// readTurn is the history of one exchange as far as its own bodies hold it.
+// readTurn returns the history of one exchange as far as its own bodies contain it.
 func readTurn(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*conversation, error) {
 	turn, err := history.Decode(ctx, r, e)
 	if err != nil {
@@ -36,7 +36,7 @@ func readTurn(ctx context.Context, r transcript.Reader, e *transcript.Exchange) 
 	return h, nil
 }
 
-// readHistory is the whole history, with what only the provider holds.
+// readHistory returns the whole history, including server-side history.
 func readHistory(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*conversation, error) {
 	turn, err := history.Decode(ctx, r, e)
 	if err != nil {
@@ -81,8 +81,8 @@ func (h *conversation) addOwn() {
 	h.addOutput()
 }
 
-// add adds items. What the step itself sends is new behind what its parent
-// shares with it; what the provider holds of that is not among its items.
+// add adds items. The step's own items are new after those that it shares with its
+// parent, not counting server-side history.
 func (h *conversation) add(items []history.HistoryItem, own bool) {
 	shared := h.exchange.Link.Shared
 	if h.exchange.Link.ServerHeld() {

@@ -7,7 +7,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Price fills in what the exchange costs.
+// Price sets the cost of the exchange.
 func (r *Row) Price(t *pricing.Table) {
 	r.CostUSD = dollars(t.Cost(r.use()))
 }
@@ -24,7 +24,7 @@ func dollars(c pricing.Cost) *string {
 	return &s
 }
 
-// Price fills in what the steps of a run cost, and all of it but its replays.
+// Price sets the costs of the steps and of the run without its replays.
 func (r *Run) Price(t *pricing.Table) {
 	costs := map[string]pricing.Cost{}
 	var total pricing.Total
@@ -62,13 +62,13 @@ func useOf(e *transcript.Exchange) pricing.Use {
 	return pricing.Use{URL: e.URL, Model: e.Model, ResponseModel: e.ResponseModel, Usage: e.Usage}
 }
 
-// isPaid tells whether somebody is charged for an exchange: not for one that was
-// refused, nor for one that asks no model.
+// isPaid reports whether an exchange is charged: not if it was refused or asks no
+// model.
 func isPaid(e *transcript.Exchange) bool {
 	return e.Usage != nil || e.Dialect != transcript.Unknown && e.Model != "" && e.Status < 400 && e.Status > 0
 }
 
-// takenBy gives the exchanges that are replays.
+// takenBy returns the exchanges that are replays.
 func takenBy(ctx context.Context, r transcript.Reader) (map[string]bool, error) {
 	takes, err := r.Takes(ctx, "")
 	if err != nil && lost(err) == "" {
@@ -83,7 +83,7 @@ func takenBy(ctx context.Context, r transcript.Reader) (map[string]bool, error) 
 	return taken, nil
 }
 
-// PriceRuns fills in what runs in a list cost.
+// PriceRuns sets the costs of runs in a list.
 func PriceRuns(ctx context.Context, r transcript.Reader, rows []RunRow, t *pricing.Table) error {
 	ids := make([]int64, len(rows))
 	for i := range rows {
@@ -91,7 +91,7 @@ func PriceRuns(ctx context.Context, r transcript.Reader, rows []RunRow, t *prici
 	}
 	totals := map[int64]*pricing.Total{}
 	if err := addUses(ctx, r, ids, t, totals); lost(err) != "" {
-		for _, id := range ids { // those that can be read
+		for _, id := range ids { // readable ones
 			totals[id] = &pricing.Total{LowerBound: true}
 			if err := addUses(ctx, r, []int64{id}, t, totals); err != nil && lost(err) == "" {
 				return err
@@ -119,8 +119,8 @@ func addUses(ctx context.Context, r transcript.Reader, runs []int64, t *pricing.
 	return nil
 }
 
-// InputCost gives a function that tells what input tokens cost at the model of
-// an exchange, without a cache; "" where that is not known.
+// InputCost returns a function for the cost of uncached input tokens at the model
+// of an exchange; "" if unknown.
 func InputCost(t *pricing.Table) func(*transcript.Exchange, int64) string {
 	return func(e *transcript.Exchange, tokens int64) string {
 		p, ok := t.Price(e.URL, e.Model, e.ResponseModel)

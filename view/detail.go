@@ -8,33 +8,33 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Detail is all that is known of one item: of a call with its result, or of any
-// other.
+// Detail is everything known about one item: a call with its result, or any other
+// item.
 type Detail struct {
 	Entry
-	Exchange *Row `json:"exchange"` // where the item stands
+	Exchange *Row `json:"exchange"` // that contains the item
 	// Tokens are estimates: four bytes count as one.
 	Bytes        int   `json:"bytes"`
 	Tokens       int   `json:"tokens_estimated"`
 	ResultBytes  int   `json:"result_bytes"`
 	ResultTokens int   `json:"result_tokens_estimated"`
-	BroughtBy    *Row  `json:"brought_by"` // the exchange whose request brought the result first
-	Seen         *Seen `json:"seen"`       // of the result, or of the item without one; nil if it is not followed
+	BroughtBy    *Row  `json:"brought_by"` // the exchange that introduced the result
+	Seen         *Seen `json:"seen"`       // for the result, or for an item without one; nil if it was not followed
 }
 
-// Seen tells which exchanges had an item in what the model saw.
+// Seen describes which exchanges had an item in the model's context.
 type Seen struct {
 	From  string `json:"from"` // short references
 	To    string `json:"to"`
 	Count int    `json:"count"`
-	More  bool   `json:"more"` // it was not followed to its end
+	More  bool   `json:"more"` // following stopped early
 }
 
 // mostFollowed bounds how many exchanges an item is followed through.
 const mostFollowed = 400
 
-// NewDetail tells of the item at a place. The error wraps transcript.ErrNotFound
-// if there is none.
+// NewDetail returns the details of the item at a place. The error wraps
+// transcript.ErrNotFound if there is none.
 func NewDetail(ctx context.Context, r transcript.Reader, e *transcript.Exchange, body, at string) (*Detail, error) {
 	t, err := NewTranscript(ctx, r, e)
 	if err != nil {
@@ -74,7 +74,8 @@ func entryAt(entries []Entry, p transcript.Place) *Entry {
 	return under
 }
 
-// follow finds who saw the item: a result from the request that brought it on.
+// follow finds the exchanges that saw the item, for a result starting from the
+// request that introduced it.
 func (d *Detail) follow(ctx context.Context, r transcript.Reader, e *transcript.Exchange, t *Transcript) error {
 	place, turn := d.Place, t.Exchange
 	if d.Pair != nil && d.Pair.Result != nil && d.Result != nil {
@@ -122,8 +123,8 @@ func (d *Detail) follow(ctx context.Context, r transcript.Reader, e *transcript.
 	return nil
 }
 
-// positionOf gives the place of an item in the history of an exchange, -1 if it
-// is none that counts there.
+// positionOf returns the position of an item in the history of an exchange, -1 if
+// it is not part of the chain.
 func positionOf(l *transcript.Link, turn *Exchange, p transcript.Place) int {
 	items, before := turn.Input, 0
 	if p.Body == "response" {
@@ -144,8 +145,8 @@ func positionOf(l *transcript.Link, turn *Exchange, p transcript.Place) int {
 	return -1
 }
 
-// followers counts the exchanges behind e that go on from it with the item at a
-// position of its history still in theirs.
+// followers counts the exchanges after e that extend its history and still contain
+// the item at that position.
 func followers(ctx context.Context, r transcript.Reader, e *transcript.Exchange, position int) (*Seen, error) {
 	s := &Seen{}
 	for {
@@ -170,8 +171,8 @@ func followers(ctx context.Context, r transcript.Reader, e *transcript.Exchange,
 	}
 }
 
-// heir is who carries the conversation on: the last one of the same agent that is
-// no replay.
+// heir returns the exchange that continues the conversation: the last one of the
+// same agent that is no replay.
 func heir(children []*transcript.Exchange, e *transcript.Exchange) *transcript.Exchange {
 	var best *transcript.Exchange
 	for _, c := range children {

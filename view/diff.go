@@ -17,9 +17,8 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Diff holds two conversations against each other: two runs, two exchanges with
-// their histories, or one of each. Acts are aligned by what is said and done, not
-// by position.
+// Diff compares two conversations: two runs, two exchanges with their histories, or
+// one of each. Acts are aligned by content, not by position.
 type Diff struct {
 	A, B       Side                  `json:"-"`
 	Sides      [2]*Side              `json:"sides"`
@@ -27,12 +26,12 @@ type Diff struct {
 	Changed    int                   `json:"changed"`
 	Added      int                   `json:"added"`
 	Removed    int                   `json:"removed"`
-	Before     int                   `json:"before,omitempty"` // of a take: what both begin with and have alike, not among the acts
-	Divergence *int                  `json:"first_divergence"` // index of the first act that is not the same; nil: there is none
+	Before     int                   `json:"before,omitempty"` // for a take: the common acts at the beginning, which are left out
+	Divergence *int                  `json:"first_divergence"` // index of the first act that differs; nil for none
 	Acts       []DiffAct             `json:"acts"`
-	Tools      []ToolDiff            `json:"tools"`      // that differ; of the first steps
+	Tools      []ToolDiff            `json:"tools"`      // differing tools of the first steps
 	Parameters []analysis.Difference `json:"parameters"` // of the first steps
-	Ignored    []Ignored             `json:"ignored"`    // what differs and is not counted
+	Ignored    []Ignored             `json:"ignored"`    // differences that do not count
 }
 
 // Side is one of the two conversations.
@@ -51,26 +50,25 @@ type Side struct {
 	End        string               `json:"end"` // finish reason of the last step, or how it failed
 	acts       []act
 	tools      []transcript.Item
-	thought    bool // there is reasoning in it
+	thought    bool // it contains reasoning
 	parameters map[string]json.RawMessage
 }
 
 // DiffAct is one line of a diff.
 type DiffAct struct {
 	Fate      analysis.Fate         `json:"fate"`
-	Moved     bool                  `json:"moved,omitempty"` // it is elsewhere on the other side
+	Moved     bool                  `json:"moved,omitempty"` // it has another position on the other side
 	Kind      transcript.Kind       `json:"kind"`
 	Role      string                `json:"role"`
 	Name      string                `json:"name"`
-	A         *ActRef               `json:"a"`                   // nil of what was added
-	B         *ActRef               `json:"b"`                   // nil of what was removed
-	Text      []analysis.Span       `json:"text,omitempty"`      // of a text that changed
+	A         *ActRef               `json:"a"`                   // nil if added
+	B         *ActRef               `json:"b"`                   // nil if removed
+	Text      []analysis.Span       `json:"text,omitempty"`      // for a changed text
 	Arguments []analysis.Difference `json:"arguments,omitempty"` // that changed
 	Result    *ResultDiff           `json:"result,omitempty"`
 }
 
-// ActRef is one side of a line: where it is, and of what is not the same what it
-// says.
+// ActRef is one side of a line: its place and, if the sides differ, its content.
 type ActRef struct {
 	Step     string           `json:"step"`
 	Exchange string           `json:"exchange"`
@@ -81,44 +79,43 @@ type ActRef struct {
 	Result   *transcript.Item `json:"result,omitempty"`
 }
 
-// ResultDiff tells how two results of the same call differ.
+// ResultDiff describes how two results of the same call differ.
 type ResultDiff struct {
 	WasMissing bool                  `json:"was_missing,omitempty"`
 	NowMissing bool                  `json:"now_missing,omitempty"`
 	WasError   bool                  `json:"was_error"`
 	NowError   bool                  `json:"now_error"`
 	Text       []analysis.Span       `json:"text,omitempty"`
-	Values     []analysis.Difference `json:"values,omitempty"` // where both are JSON
+	Values     []analysis.Difference `json:"values,omitempty"` // if both are JSON
 }
 
-// ToolDiff is a tool that one side offers and the other does not, or offers
-// otherwise.
+// ToolDiff is a tool that only one side offers, or that both define differently.
 type ToolDiff struct {
 	Name   string                `json:"name"`
 	Fate   analysis.Fate         `json:"fate"`
 	Values []analysis.Difference `json:"values,omitempty"`
 }
 
-// Ignored is a kind of difference that means nothing.
+// Ignored is a kind of difference that does not matter.
 type Ignored struct {
 	What  string `json:"what"`
 	Count int    `json:"count"`
 }
 
-// Differs tells whether anything differs that is not ignored.
+// Differs reports whether there are differences that are not ignored.
 func (d *Diff) Differs() bool {
 	return d.Changed+d.Added+d.Removed+len(d.Tools)+len(d.Parameters) > 0
 }
 
 // DiffOptions say what counts.
 type DiffOptions struct {
-	Exact     bool // timestamps and minted ids in system prompts and results count
-	Reasoning bool // what models thought counts
+	Exact     bool // timestamps and generated ids in system prompts and results count
+	Reasoning bool // reasoning counts
 	Prices    *pricing.Table
 }
 
-// NewDiff holds two targets against each other. A run stands for all that it did
-// but its branches, a step or an exchange for what the model saw there and said.
+// NewDiff compares two targets. A run stands for everything it did except its
+// branches, a step or an exchange for its context and its answer.
 func NewDiff(ctx context.Context, r transcript.Reader, a, b *Target, o DiffOptions, now time.Time) (*Diff, error) {
 	d := &Diff{}
 	d.Sides = [2]*Side{&d.A, &d.B}
@@ -135,8 +132,8 @@ func NewDiff(ctx context.Context, r transcript.Reader, a, b *Target, o DiffOptio
 	return d, nil
 }
 
-// NewRequestDiff holds the request of an exchange against all that the exchange
-// which it goes on from sent and got. ErrNotFound if it goes on from none.
+// NewRequestDiff compares the request of an exchange with everything that the
+// exchange before it sent and received. ErrNotFound if there is none.
 func NewRequestDiff(ctx context.Context, r transcript.Reader, e *transcript.Exchange, o DiffOptions) (*Diff, error) {
 	if e.Link.Parent == "" {
 		return nil, fmt.Errorf("request before %s: %w", Ref(e.N), transcript.ErrNotFound)
@@ -153,7 +150,7 @@ func NewRequestDiff(ctx context.Context, r transcript.Reader, e *transcript.Exch
 		}
 	}
 	d.B.acts = slices.DeleteFunc(d.B.acts, func(a act) bool { return a.from == e.ID && a.said })
-	for i := range d.A.acts { // what later requests brought is no part of this one
+	for i := range d.A.acts { // results of later requests are no part of this one
 		if a := &d.A.acts[i]; a.from == before.ID && a.said {
 			a.Result = nil
 		}
@@ -294,7 +291,7 @@ func plainActs(list []act) []analysis.Act {
 	return out
 }
 
-// act tells of one line what differs.
+// act describes the differences of one line.
 func (d *Diff) act(l analysis.Aligned, exact bool, noise noises) DiffAct {
 	v := DiffAct{Fate: l.Fate, Moved: l.Moved}
 	var a, b *act
@@ -334,7 +331,7 @@ func (a *act) sideOf(f analysis.Fate) *ActRef {
 	return r
 }
 
-// Delta is the difference of two amounts in US dollars; "" if one is not known.
+// Delta returns the difference of two amounts in US dollars; "" if one is unknown.
 func Delta(a, b *string) string {
 	if a == nil || b == nil {
 		return ""

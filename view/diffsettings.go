@@ -11,7 +11,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// noises counts differences that mean nothing, by what they are.
+// noises counts ignored differences by kind.
 type noises map[string]int
 
 func (n noises) list() []Ignored {
@@ -22,8 +22,8 @@ func (n noises) list() []Ignored {
 	return list
 }
 
-// between counts what differs of two items that are the same or versions of each
-// other, and says nothing.
+// between counts the ignored differences of two items that are equal or versions of
+// each other.
 func (n noises) between(a, b *transcript.Item) {
 	if a.CallID != b.CallID && a.Kind == transcript.ToolCall {
 		n["call ids"]++
@@ -42,8 +42,8 @@ func (n noises) between(a, b *transcript.Item) {
 	}
 }
 
-// diffTools compares tools by their names: description and schema, whatever the
-// API wraps around them.
+// diffTools compares tools by name: description and schema, without the wrapping of
+// the API.
 func diffTools(a, b []transcript.Item, oneAPI bool, noise noises) []ToolDiff {
 	list := []ToolDiff{}
 	inB := map[string]*transcript.Item{}
@@ -79,7 +79,7 @@ func diffTools(a, b []transcript.Item, oneAPI bool, noise noises) []ToolDiff {
 	return list
 }
 
-// toolOf is what a tool's definition says in any API.
+// toolOf returns the definition of a tool in a form common to all APIs.
 func toolOf(it *transcript.Item) []byte {
 	type definition struct {
 		Description string          `json:"description,omitempty"`
@@ -101,7 +101,7 @@ func toolOf(it *transcript.Item) []byte {
 		d.Parameters, d.InputSchema = d.InputSchema, nil
 	}
 	if d.Parameters == nil && d.Description == "" && outer.Function == nil {
-		return it.Raw // a tool of the provider: it is all its own members
+		return it.Raw // a provider's tool is defined by all its members
 	}
 	raw, err := json.Marshal(d)
 	if err != nil {
@@ -110,13 +110,13 @@ func toolOf(it *transcript.Item) []byte {
 	return raw
 }
 
-// minted are parameters that clients write anew for each run.
+// minted are parameters that clients generate for each run.
 var minted = []string{"metadata", "client_metadata", "user", "safety_identifier", "prompt_cache_key", "previous_response_id", "conversation", "thread"}
 
-// alsoCalled are the names of parameters that mean the same in several APIs.
+// alsoCalled maps parameter names to their equivalents in other APIs.
 var alsoCalled = map[string]string{"max_completion_tokens": "max_tokens", "max_output_tokens": "max_tokens", "stop_sequences": "stop"}
 
-// diffParameters compares what requests say beside history and tools.
+// diffParameters compares requests apart from history and tools.
 func diffParameters(a, b map[string]json.RawMessage, oneAPI bool, noise noises) []analysis.Difference {
 	list := []analysis.Difference{}
 	x, y := parametersOf(a, oneAPI), parametersOf(b, oneAPI)
@@ -163,7 +163,7 @@ func parametersOf(all map[string]json.RawMessage, oneAPI bool) map[string]json.R
 	return out
 }
 
-// toolChoice writes tool_choice in one form: a word, or the name of the tool.
+// toolChoice converts tool_choice to one form: a word, or the name of the tool.
 func toolChoice(raw json.RawMessage) json.RawMessage {
 	var choice struct {
 		Type, Name string

@@ -15,7 +15,7 @@ func argumentsOf(it *transcript.Item) []byte {
 	return []byte(cmp.Or(string(it.Arguments), it.ArgumentsRaw))
 }
 
-// diffArguments compares arguments; of those that are not JSON the texts.
+// diffArguments compares arguments as JSON, or as texts if they are not JSON.
 func diffArguments(a, b *transcript.Item) []analysis.Difference {
 	x, y := argumentsOf(a), argumentsOf(b)
 	list, ok := analysis.DiffJSON(x, y)
@@ -25,7 +25,7 @@ func diffArguments(a, b *transcript.Item) []analysis.Difference {
 	return list
 }
 
-// quoted is a value that is JSON already, or its text as a JSON string.
+// quoted returns a JSON value unchanged and any other text as a JSON string.
 func quoted(text []byte) json.RawMessage {
 	if json.Valid(text) {
 		return text
@@ -58,7 +58,7 @@ func diffResults(a, b *transcript.Item, exact bool) *ResultDiff {
 	return r.unlessEqual()
 }
 
-// alikeTexts tells whether two texts differ in nothing that counts.
+// alikeTexts reports whether two texts have no differences that count.
 func alikeTexts(a, b *transcript.Item, exact bool) bool {
 	if a.Text == b.Text {
 		return true
@@ -74,7 +74,7 @@ func (r *ResultDiff) unlessEqual() *ResultDiff {
 	return r
 }
 
-// isContainer tells whether a text looks like a JSON object or array.
+// isContainer reports whether a text looks like a JSON object or array.
 func isContainer(text string) bool {
 	for _, c := range []byte(text) {
 		switch c {

@@ -9,17 +9,16 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Ends are the exchanges with which conversations end: the last step of each
-// agent and branch, replays and side calls aside. Each holds all of its
-// conversation.
+// Ends are the last exchanges of conversations: the last step of each agent and
+// branch, without replays and side calls. Each contains its whole conversation.
 type Ends struct {
 	List    []*transcript.Exchange // in the order in which their runs and agents began
-	Failed  int                    // branches that are left out, since they failed and the conversation went on without them
+	Failed  int                    // failed branches, left out because the conversation continued without them
 	Damaged []error                // about exchanges that cannot be read
 }
 
-// NewEnds finds the ends of a run, of all runs if run is "". With a filter, those
-// of runs of which an exchange passes.
+// NewEnds finds the ends of a run, or of all runs if run is "". With a filter, only
+// of runs with an exchange that passes.
 func NewEnds(ctx context.Context, r transcript.Reader, run string, passes func(*transcript.Exchange) bool) (*Ends, error) {
 	replayed, err := takenBy(ctx, r)
 	if err != nil {
@@ -50,7 +49,7 @@ func NewEnds(ctx context.Context, r transcript.Reader, run string, passes func(*
 	for _, e := range steps {
 		switch failed := e.Outcome != transcript.OK || !e.Complete; {
 		case continued[e.ID] > 0 || !runs[e.Link.Run]:
-		case failed && goesOn(&e.Link) && continued[e.Link.Parent] > 1: // the conversation went on without it
+		case failed && goesOn(&e.Link) && continued[e.Link.Parent] > 1: // the conversation continued without it
 			ends.Failed++
 		default:
 			ends.List = append(ends.List, e)
@@ -60,9 +59,9 @@ func NewEnds(ctx context.Context, r transcript.Reader, run string, passes func(*
 	return ends, nil
 }
 
-// byBeginning puts conversations in the order in which their runs and, within
-// them, their agents began: an agent stands before those that it started. steps
-// are of all of them, oldest first.
+// byBeginning sorts conversations by the start of their runs and, within a run, of
+// their agents: an agent comes before those that it started. steps are the steps of
+// all of them, oldest first.
 func byBeginning(conversations, steps []*transcript.Exchange) {
 	began := map[string]int{}
 	for n, e := range steps {
@@ -78,8 +77,8 @@ func byBeginning(conversations, steps []*transcript.Exchange) {
 	})
 }
 
-// goesOn tells whether an exchange holds the history of the one that it is linked
-// to, so that that one is no end of a conversation.
+// goesOn reports whether an exchange contains the history of its parent, so that
+// the parent is not the end of a conversation.
 func goesOn(l *transcript.Link) bool {
 	switch l.By {
 	case transcript.ByCompaction, transcript.ByHandoff, transcript.BySession, transcript.ByPrompt, transcript.ByTime, transcript.ByLabel:

@@ -12,21 +12,22 @@ import (
 // Event is one event of a streamed answer.
 type Event struct {
 	N    int      `json:"n"`    // the first is 1
-	Name string   `json:"name"` // of its event: field, "" if there was none
-	Data string   `json:"data"` // as it was sent, its beginning if it is long
+	Name string   `json:"name"` // of its event: field, "" if it has none
+	Data string   `json:"data"` // as sent, or its beginning if it is long
 	Size int      `json:"size"` // of all its data, in bytes
-	At   *float64 `json:"at"`   // ms from the request's beginning until its last byte; nil if that is not known
+	At   *float64 `json:"at"`   // ms from the start of the request until its last byte; nil if unknown
 	Cut  bool     `json:"cut"`  // the stream ended within it
 }
 
 const (
-	longestEvent = 8 << 10 // of an event's data, held
-	mostEvents   = 100_000 // held
+	longestEvent = 8 << 10 // kept of an event's data
+	mostEvents   = 100_000 // kept
 )
 
-// Events reads the events of a streamed answer, its content encoding undone, and
-// counts them. Data is held of the first withData alone. Those of a compressed answer
-// have no times: what arrived were pieces of the compressed bytes.
+// Events reads and counts the events of a streamed answer, after undoing its
+// content encoding. Only the first withData events keep their data. Events of a
+// compressed answer have no times, because the chunks that arrived were compressed
+// bytes.
 func Events(e *transcript.Exchange, response []byte, withData int) (list []Event, total int) {
 	if !isEventStream(e) {
 		return nil, 0
@@ -56,7 +57,7 @@ func isEventStream(e *transcript.Exchange) bool {
 	return false
 }
 
-// arrival tells when the bytes of a response up to an offset had come.
+// arrival returns when the bytes of a response up to an offset had arrived.
 func arrival(e *transcript.Exchange, end int64) *float64 {
 	m := &e.Response
 	if m.ContentEncoding != "" && m.ContentEncoding != "identity" || len(m.Chunks) == 0 || m.Omitted != "" {

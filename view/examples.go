@@ -9,10 +9,10 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Examples are what a developer put into a prompt as if it had been said before:
-// few-shot examples. That nobody here recorded the answers is no evidence for
-// that, as they may be of a conversation that was not recorded. So they are
-// recognised only by what cannot be else:
+// Examples are messages that a developer put into a prompt as if they had been said
+// before: few-shot examples. A missing recording of the answers proves nothing, as
+// they may come from an unrecorded conversation. So examples are only recognised by
+// evidence that has no other explanation:
 //
 //	named      the messages are named example_user and example_assistant
 //	           (OpenAI's cookbook)
@@ -32,15 +32,15 @@ const (
 )
 
 const (
-	// sameOpenings is how many conversations must begin with the same examples: a
-	// conversation of before may well be taken up twice.
+	// sameOpenings is how many conversations must begin with the same examples,
+	// because an earlier conversation may be resumed twice.
 	sameOpenings = 3
-	// openingsRead bounds how many exchanges are looked at for that.
+	// openingsRead bounds how many exchanges are compared.
 	openingsRead = 2000
 )
 
-// examplesIn finds the examples in the history of an exchange: they stand in the
-// request that began it. nil if there are none.
+// examplesIn finds the examples in the history of an exchange, which are in the
+// request that began it. It returns nil if there are none.
 func examplesIn(ctx context.Context, r transcript.Reader, e *transcript.Exchange, input []transcript.Item) (*Examples, error) {
 	if x := named(input); x != nil {
 		return x, nil
@@ -76,7 +76,7 @@ func examplesIn(ctx context.Context, r transcript.Reader, e *transcript.Exchange
 	return x, nil
 }
 
-// mark marks the entries that are examples: of a call, the call.
+// mark marks the entries that are examples, including the calls of example results.
 func (x *Examples) mark(exchange string, entries []Entry) {
 	if x == nil {
 		return
@@ -100,7 +100,7 @@ func inputOf(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (
 	return systemFirst(q.Items(request)), nil
 }
 
-// named finds messages that are named as examples.
+// named finds messages with the names of examples.
 func named(input []transcript.Item) *Examples {
 	x := &Examples{By: ByName, Evidence: "the messages are named as examples"}
 	answers := 0
@@ -109,7 +109,7 @@ func named(input []transcript.Item) *Examples {
 			continue
 		}
 		var message struct{ Name string }
-		_ = json.Unmarshal(input[i].Raw, &message) // what has another form is not named
+		_ = json.Unmarshal(input[i].Raw, &message) // items of another form have no name
 		switch message.Name {
 		case "example_assistant":
 			answers++
@@ -124,8 +124,8 @@ func named(input []transcript.Item) *Examples {
 	return x
 }
 
-// opening counts the chain items up to the last answer that a user speaks behind:
-// what may be examples. They begin with a user's words.
+// opening counts the chain items up to the last answer that is followed by a user
+// message: the possible examples. They begin with a user message.
 func opening(items []transcript.Item) int {
 	n := 0
 	for i := range items {
@@ -147,15 +147,15 @@ func isAnswer(it *transcript.Item) bool {
 	return it.Kind == transcript.MessageItem && (it.Role == "assistant" || it.Role == "model")
 }
 
-// repeated counts how many of the first items of a conversation others begin with
-// too, each going on with a question of its own, and those others.
+// repeated counts the first items that a conversation shares with others which then
+// ask another question, and the number of those others.
 func repeated(ctx context.Context, r transcript.Reader, root *transcript.Exchange, items []transcript.Item) (n, others int, err error) {
 	most := opening(items)
 	if most == 0 || !isOpening(root) {
 		return 0, 0, nil
 	}
 	keys := transcript.Keys(items)
-	ends := map[int]map[transcript.Key]bool{} // how long others begin alike → their questions
+	ends := map[int]map[transcript.Key]bool{} // length of the shared beginning → the questions after it
 	for e, err := range r.Exchanges(ctx, transcript.Filter{Dialect: root.Dialect, Limit: openingsRead}) {
 		if err != nil && lost(err) == "" {
 			return 0, 0, err
@@ -187,14 +187,14 @@ func repeated(ctx context.Context, r transcript.Reader, root *transcript.Exchang
 	return n, others, nil
 }
 
-// isOpening tells whether an exchange began a conversation that nobody can have
-// taken up: its client names no session.
+// isOpening reports whether an exchange began a conversation that cannot be a
+// resumed one: its client names no session.
 func isOpening(e *transcript.Exchange) bool {
 	return e.Link.Parent == "" && !e.Link.Side && e.Link.InLen > 2 && transcript.Identify(e.Request.Headers) == transcript.Identity{}
 }
 
-// alike counts the items that another conversation begins with too, and gives the
-// question that it goes on with; 0 if it goes on otherwise.
+// alike counts the items that another conversation shares at its beginning, and
+// returns its next question; 0 if it continues in another way.
 func alike(keys []transcript.Key, theirs []transcript.Item) (int, transcript.Key) {
 	for i := range theirs {
 		key := transcript.KeyOf(&theirs[i])

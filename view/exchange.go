@@ -7,8 +7,8 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// NewExchange shows a stored exchange in full. Its pairs are those of which
-// its own bodies hold at least one half.
+// NewExchange shows a stored exchange in full. Its pairs are those with at least
+// one half in its own bodies.
 func NewExchange(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*Exchange, error) {
 	v, turn, err := newExchange(ctx, r, e)
 	if err != nil {
@@ -21,7 +21,7 @@ func NewExchange(ctx context.Context, r transcript.Reader, e *transcript.Exchang
 	return v, err
 }
 
-// newExchange does it without findings.
+// newExchange is NewExchange without findings.
 func newExchange(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*Exchange, *transcript.Turn, error) {
 	h, err := readTurn(ctx, r, e)
 	if err != nil {
@@ -52,7 +52,7 @@ func (j *joined) exchange(e *transcript.Exchange) *Exchange {
 	return v
 }
 
-// AddChunks adds the arrival times of the response's pieces.
+// AddChunks adds the arrival times of the response's chunks.
 func (v *Exchange) AddChunks(e *transcript.Exchange) {
 	for _, c := range e.Response.Chunks {
 		v.Timing.Chunks = append(v.Timing.Chunks, [2]float64{float64(c.Offset), float64(c.At.Microseconds()) / 1000})

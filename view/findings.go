@@ -8,9 +8,9 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// pinned hangs findings at the entries of a transcript, each at one.
+// pinned attaches each finding to one entry of a transcript.
 type pinned struct {
-	byExchange map[string][]lint.Finding // those that hang nowhere yet
+	byExchange map[string][]lint.Finding // not attached yet
 }
 
 func pinnedFrom(found []lint.Finding) *pinned {
@@ -21,7 +21,7 @@ func pinnedFrom(found []lint.Finding) *pinned {
 	return p
 }
 
-// hang hangs findings of an exchange at the items that they are about.
+// hang attaches the findings of an exchange to the items that they are about.
 func (p *pinned) hang(exchange string, entries []Entry) {
 	left := p.byExchange[exchange]
 	if len(left) == 0 {
@@ -38,8 +38,8 @@ func (p *pinned) hang(exchange string, entries []Entry) {
 	p.byExchange[exchange] = kept
 }
 
-// hangCall hangs what an exchange that goes on from a call is found to do with it:
-// such as to send no result.
+// hangCall attaches the findings of an exchange about a call that it continues, for
+// instance a missing result.
 func (p *pinned) hangCall(exchange string, call *Entry) {
 	p.byExchange[exchange] = slices.DeleteFunc(p.byExchange[exchange], func(f lint.Finding) bool {
 		about := f.CallID != "" && f.CallID == call.Item.CallID && f.Body == "request"
@@ -50,15 +50,15 @@ func (p *pinned) hangCall(exchange string, call *Entry) {
 	})
 }
 
-// rest gives the findings of an exchange that hang nowhere.
+// rest returns the findings of an exchange that are not attached.
 func (p *pinned) rest(exchange string) []lint.Finding {
 	list := p.byExchange[exchange]
 	delete(p.byExchange, exchange)
 	return list
 }
 
-// about gives the entry that a finding is about: that whose item is nearest above
-// the place that it names, else the call with its call id.
+// about returns the entry of a finding: the entry with the nearest enclosing item,
+// else the call with its call id.
 func about(f *lint.Finding, entries []Entry) *Entry {
 	var best *Entry
 	deepest := -1
@@ -83,7 +83,7 @@ func about(f *lint.Finding, entries []Entry) *Entry {
 	return best
 }
 
-// isUnder tells whether a JSON pointer is another one or leads on from it.
+// isUnder reports whether a JSON pointer is equal to another one or below it.
 func isUnder(pointer, above string) bool {
 	rest, ok := strings.CutPrefix(pointer, above)
 	return ok && above != "" && (rest == "" || rest[0] == '/')

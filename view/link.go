@@ -7,11 +7,11 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Link says by what evidence an exchange hangs where it does.
+// Link describes the evidence for what an exchange continues.
 type Link struct {
 	By       string             `json:"by"`
 	Evidence string             `json:"evidence"`
-	Change   *transcript.Change `json:"change,omitempty"` // against what it continues; nil if it just goes on
+	Change   *transcript.Change `json:"change,omitempty"` // from its parent; nil if it only extends it
 }
 
 func newLink(l *transcript.Link) Link {
@@ -22,8 +22,9 @@ func newLink(l *transcript.Link) Link {
 	return link
 }
 
-// Turns tells in words where a run changes hands or course; nothing for a step
-// that just goes on. Changed prompts, tools and items are told by the step.
+// Turns describes where a run changes its agent or course. It is empty for a step
+// that only extends the one before. Changed prompts, tools and items are part of
+// the step.
 func (l *Link) Turns() []string {
 	c := l.Change
 	if c == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// findings judges one exchange with all that it holds, and what it sent back of
-// the answer before.
+// findings judges one exchange with its whole history, and its use of the answer
+// before.
 func findings(ctx context.Context, r transcript.Reader, e *transcript.Exchange, turn *transcript.Turn) ([]lint.Finding, error) {
 	if e.Dialect == transcript.Unknown {
 		return []lint.Finding{}, nil
@@ -33,28 +33,28 @@ func findings(ctx context.Context, r transcript.Reader, e *transcript.Exchange, 
 	return lint.Exchange(step, &lint.Step{Exchange: parent, Turn: before}), nil
 }
 
-// LintRequest judges a request that is in no database.
+// LintRequest judges a request outside a database.
 func LintRequest(d transcript.Dialect, body []byte) []lint.Finding {
 	e := &transcript.Exchange{Dialect: d, Method: "POST"}
 	return lint.Exchange(lint.Step{Exchange: e, Turn: history.Bodies{Request: body}.Decode(e)}, nil)
 }
 
-// Judge fills in what is found in the run: each step is judged by what is new in
-// it. Replays are left out, as in all that is counted of a run. cost tells what input tokens cost at an exchange, and may be nil.
+// Judge sets the findings of the run: each step is judged by what is new in it.
+// Replays are left out, as in all counts of a run. cost returns the cost of input
+// tokens at an exchange, and may be nil.
 func (r *Run) Judge(ctx context.Context, reader transcript.Reader, cost func(*transcript.Exchange, int64) string) error {
 	return r.judge(ctx, reader, cost, slices.DeleteFunc(r.inOrder(), func(e *transcript.Exchange) bool { return r.IsReplay(e.ID) }))
 }
 
-// Stretch is a part of a run's exchanges, oldest first: the one with that number, of so
-// many.
+// Stretch is a part of a run's exchanges, oldest first: part N of Of.
 type Stretch struct {
 	N, Of       int
 	First, Last string // references of its exchanges
 }
 
-// JudgeStretch fills in what is found in one stretch of a run, whose exchanges bring so
-// many bytes together. What they go on from, and what goes on from them, is read, too,
-// without being told of.
+// JudgeStretch sets the findings of one stretch of a run, whose exchanges have
+// about that many bytes in total. Exchanges right before and after it are read too,
+// but not reported.
 func (r *Run) JudgeStretch(ctx context.Context, reader transcript.Reader, cost func(*transcript.Exchange, int64) string, n int, most int64) (Stretch, error) {
 	list := slices.DeleteFunc(r.inOrder(), func(e *transcript.Exchange) bool { return r.IsReplay(e.ID) })
 	var stretches [][]*transcript.Exchange
@@ -81,9 +81,9 @@ func (r *Run) JudgeStretch(ctx context.Context, reader transcript.Reader, cost f
 	return Stretch{n, len(stretches), Ref(part[0].N), Ref(part[len(part)-1].N)}, err
 }
 
-// JudgePart fills in what is found in some steps of an agent that follow each
-// other and in the step behind them, which brings their results. Of the history
-// before them only what the first one resends is read.
+// JudgePart sets the findings of consecutive steps of an agent and of the step
+// after them, which contains their results. Of the history before them it reads
+// only what the first step resends.
 func (r *Run) JudgePart(ctx context.Context, reader transcript.Reader, cost func(*transcript.Exchange, int64) string, part []*Step) error {
 	r.judgedPart = true
 	wanted := map[string]bool{}
@@ -135,8 +135,8 @@ func (r *Run) judge(ctx context.Context, reader transcript.Reader, cost func(*tr
 	return nil
 }
 
-// stepsAhead is how many steps are read before they are judged: of those that bring
-// megabytes few, since they are held until then.
+// stepsAhead returns how many steps are read before they are judged: few if they
+// have megabytes, because they stay in memory until then.
 func (r *Run) stepsAhead(exchanges []*transcript.Exchange) int {
 	const bytes = 8 << 20
 	var sum int64
@@ -152,7 +152,7 @@ type toJudge struct {
 	err  error
 }
 
-// inOrder gives the exchanges of the run, oldest first.
+// inOrder returns the exchanges of the run, oldest first.
 func (r *Run) inOrder() []*transcript.Exchange {
 	list := make([]*transcript.Exchange, 0, len(r.exchanges))
 	for _, e := range r.exchanges {
@@ -168,7 +168,7 @@ type judging struct {
 	judge lint.Judge
 	*history.Reader
 	judged    map[string]bool // or will be
-	continued map[string]bool // exchanges whose whole history some step was judged behind
+	continued map[string]bool // exchanges after whose whole history some step was judged
 }
 
 // read reads what is new in a step.
@@ -197,13 +197,13 @@ func (j *judging) read(a history.Answered) (lint.Step, error) {
 	return s, nil
 }
 
-// continues tells whether a step need only be read behind the input of the one
+// continues reports whether a step need only be read after the input of the one
 // before.
 func (j *judging) continues(e, parent *transcript.Exchange) bool {
 	return parent != nil && j.judged[parent.ID] && e.Link.Shared > 0 && resends(&e.Link, &parent.Link) && !j.continued[parent.ID]
 }
 
-// RefOf gives the short reference of an exchange of the run, "" of any other.
+// RefOf returns the short reference of an exchange of the run, "" for any other.
 func (r *Run) RefOf(exchange string) string {
 	if e := r.exchanges[exchange]; e != nil {
 		return Ref(e.N)
@@ -211,11 +211,10 @@ func (r *Run) RefOf(exchange string) string {
 	return ""
 }
 
-// IsReplay tells whether a take sent an exchange of the run.
+// IsReplay reports whether a take sent an exchange of the run.
 func (r *Run) IsReplay(exchange string) bool { return r.takes[exchange] != nil }
 
-// AgentOf gives the id of the agent that an exchange of the run belongs to, ""
-// of a side call.
+// AgentOf returns the id of the agent of an exchange, "" for a side call.
 func (r *Run) AgentOf(exchange string) string {
 	if e := r.exchanges[exchange]; e != nil {
 		return e.Link.Agent

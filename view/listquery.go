@@ -11,7 +11,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// ListQuery is what somebody wants to see of a list: of runs, or of exchanges.
+// ListQuery is the filter of a list of runs or of exchanges.
 type ListQuery struct {
 	Model   string
 	Dialect transcript.Dialect
@@ -22,7 +22,7 @@ type ListQuery struct {
 	Pinned  bool
 }
 
-// ListWords lists the filters of a list of runs, each with what it takes.
+// ListWords are the filters of a list of runs with their values.
 var ListWords = [][2]string{
 	{"model:NAME", "the asked or answered model's name holds NAME"},
 	{"dialect:chat", "of one API: chat, responses, messages, unknown"},
@@ -33,15 +33,15 @@ var ListWords = [][2]string{
 	{"is:pinned", "runs that are pinned"},
 }
 
-// ExchangeWords lists those of a list of exchanges.
+// ExchangeWords returns the filters of a list of exchanges.
 func ExchangeWords() [][2]string {
 	return slices.DeleteFunc(slices.Clone(ListWords), func(f [2]string) bool {
 		return slices.Contains([]string{"tool:NAME", "tag:NAME", "is:pinned"}, f[0])
 	})
 }
 
-// ParseListQuery reads the words by which a list is narrowed. ErrBadQuery if one
-// is no filter, or comes twice.
+// ParseListQuery parses the filters of a list. It returns ErrBadQuery if a word is
+// no filter or occurs twice.
 func ParseListQuery(text string, now time.Time) (ListQuery, error) {
 	var q ListQuery
 	given := map[string]bool{}
@@ -114,7 +114,7 @@ func (q *ListQuery) Set(name, value string, now time.Time) (err error) {
 	return err
 }
 
-// begins gives the filter that a word without a value begins, "" if it begins none.
+// begins returns the filter that starts with a word, "" if there is none.
 func begins(words [][2]string, word string) string {
 	for _, f := range words {
 		if strings.HasSuffix(word, ":") && strings.HasPrefix(f[0], word) {
@@ -124,7 +124,7 @@ func begins(words [][2]string, word string) string {
 	return ""
 }
 
-// namesOf lists filters: their names, and whole the one that has but one value.
+// namesOf lists filters: by name, or in full if there is only one value.
 func namesOf(words [][2]string) string {
 	var list []string
 	for _, f := range words {
@@ -138,7 +138,7 @@ func namesOf(words [][2]string) string {
 	return strings.Join(list[:last], ", ") + " and " + list[last]
 }
 
-// Word writes a filter as somebody would type it.
+// Word formats a filter as a user would type it.
 func Word(name, value string) string {
 	if strings.ContainsAny(value, " \t\n") {
 		value = `"` + value + `"`
@@ -146,13 +146,13 @@ func Word(name, value string) string {
 	return name + ":" + value
 }
 
-// Runs is what is asked for of runs.
+// Runs returns the filter for runs.
 func (q *ListQuery) Runs() transcript.RunFilter {
 	return transcript.RunFilter{Model: q.Model, Dialect: q.Dialect, Outcome: q.Outcome, Tool: q.Tool, Tag: q.Tag, Since: q.Since, Pinned: q.Pinned}
 }
 
-// Exchanges is what is asked for of exchanges; ErrBadQuery if a filter is about
-// runs alone.
+// Exchanges returns the filter for exchanges; ErrBadQuery if a word applies only to
+// runs.
 func (q *ListQuery) Exchanges() (transcript.Filter, error) {
 	if q.Tool != "" || q.Tag != "" || q.Pinned {
 		return transcript.Filter{}, fmt.Errorf("tool:, tag: and is:pinned narrow a list of runs, %w of exchanges", ErrBadQuery)

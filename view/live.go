@@ -12,18 +12,18 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Live is an exchange that is under way: what of it has come so far. It has no
-// number, and no place in a run but what the history that it goes on from tells.
+// Live is an exchange in progress: what has arrived so far. It has no number. Its
+// place in a run is only known from the history that it continues.
 type Live struct {
 	Row
-	RunRef  string  `json:"run_ref"` // "" if it begins a history, or that is not known
-	Entries []Entry `json:"entries"` // what the request brings, then what the model has said
+	RunRef  string  `json:"run_ref"` // "" if it begins a history, or if that is unknown
+	Entries []Entry `json:"entries"` // the new items of the request, then the answer so far
 }
 
-// liveLooks bounds how many places in a history are looked for.
+// liveLooks bounds how many positions in a history are looked up.
 const liveLooks = 32
 
-// NewLive reads an exchange under way.
+// NewLive reads an exchange in progress.
 func NewLive(ctx context.Context, r transcript.Reader, c *transcript.Capture, now time.Time) (*Live, error) {
 	w := &dialect.Wire{Method: c.Method, URL: c.URL, Status: c.Status, RequestHeader: c.RequestHeader, ResponseHeader: c.ResponseHeader}
 	var err error
@@ -76,8 +76,8 @@ func (v *Live) add(e *transcript.Exchange, body string, it *transcript.Item) {
 }
 
 // goesOnFrom finds the stored exchange whose history and answer a request begins
-// with, and how many items those are. Only that evidence is looked for: the
-// exchange is linked by all when it has ended.
+// with, and the number of those items. Other evidence is only used when the
+// exchange has ended.
 func goesOnFrom(ctx context.Context, r transcript.Reader, turn *transcript.Turn) (*transcript.Exchange, int, error) {
 	past := r.Before(1 << 62)
 	if turn.PreviousID != "" {
@@ -97,7 +97,8 @@ func goesOnFrom(ctx context.Context, r transcript.Reader, turn *transcript.Turn)
 	return nil, 0, nil
 }
 
-// capturedText reads a captured body, content encoding undone as far as it goes.
+// capturedText reads a captured body and undoes its content encoding as far as
+// possible.
 func capturedText(b transcript.CapturedBody, header map[string][]string) ([]byte, error) {
 	if b == nil || b.Size() == 0 || b.Size() > history.MaxBody {
 		return nil, nil
@@ -113,7 +114,7 @@ func capturedText(b transcript.CapturedBody, header map[string][]string) ([]byte
 	}
 	for name, values := range header {
 		if encoding := contentEncoding(name, values); encoding != "" {
-			plain, _ := dialect.Text(encoding, wire, history.MaxBody) // it is cut off, being under way
+			plain, _ := dialect.Text(encoding, wire, history.MaxBody) // an incomplete body is expected here
 			return plain, nil
 		}
 	}

@@ -7,14 +7,14 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Why an exchange that another one points at cannot be shown.
+// Reasons why the target of a link cannot be shown.
 const (
 	Pruned  = "pruned"  // it was removed
 	Damaged = "damaged" // the database is damaged there
 )
 
-// lost tells why an exchange cannot be shown; "" where the error means that
-// nothing can.
+// lost returns why an exchange cannot be shown; "" if the error means that nothing
+// can be shown.
 func lost(err error) string {
 	switch {
 	case errors.Is(err, transcript.ErrDamaged):
@@ -31,7 +31,7 @@ type unreadable struct {
 	first error
 }
 
-// take gives false if the error ends the listing.
+// take returns false if the error ends the listing.
 func (u *unreadable) take(err error) bool {
 	if !errors.Is(err, transcript.ErrDamaged) {
 		return false
@@ -42,7 +42,7 @@ func (u *unreadable) take(err error) bool {
 	return true
 }
 
-// err says how many there were; nil if there were none.
+// err returns an error with their number; nil if there were none.
 func (u *unreadable) err() error {
 	if u.count < 2 {
 		return u.first

@@ -9,16 +9,17 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// NewPart is what of a request's conversation the history before did not hold.
+// NewPart is the part of a request's conversation that the history before does not
+// contain.
 type NewPart struct {
 	At   string // JSON pointer of its first element
-	Of   string // the array that it is the end of
-	JSON []byte // an array of its elements, each as it was sent
-	Kept int    // elements before it, which the history held
+	Of   string // the array that it ends
+	JSON []byte // an array of its elements, as sent
+	Kept int    // elements before it, which are in the history
 }
 
-// NewIn finds the new part of a request's body; nil if all of it is new, none of it
-// is, or that cannot be told.
+// NewIn finds the new part of a request's body. It returns nil if everything or
+// nothing is new, or if that is unknown.
 func NewIn(e *transcript.Exchange, body []byte, input []transcript.Item) *NewPart {
 	shared := e.Link.Shared
 	if e.Link.ServerHeld() || shared == 0 {

@@ -6,20 +6,19 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// joined is a history with its pairs: for every call and result the pair it
-// is part of.
+// joined is a history with its pairs, and the pair of each call and result.
 type joined struct {
 	*conversation
 	pairs    []transcript.Pair
 	ofCall   map[int]int // item → pair
 	ofResult map[int]int
-	more     map[int][]transcript.Place // pair → further results that other exchanges brought
+	more     map[int][]transcript.Place // pair → further results in other exchanges
 	fresh    map[int]bool               // pair → its result is new in this request
 }
 
-// join pairs a history. A call that a recorded answer holds is placed there
-// rather than where it is resent, and the calls of this answer are joined to
-// the results that later requests brought.
+// join pairs a history. A call from a recorded answer gets its place there and not
+// where it is resent. The calls of this answer are joined to the results in later
+// requests.
 func join(ctx context.Context, r transcript.Reader, h *conversation) (*joined, error) {
 	rows, err := recordedCalls(ctx, r, h.exchange)
 	if err != nil {
@@ -56,12 +55,12 @@ func introducedBy(exchange string, rows []transcript.CallRow) map[string]*transc
 	return found
 }
 
-// add makes the pair of a match; row is the recorded call, nil if no answer is
-// known to have made it.
+// add makes the pair of a match. row is the recorded call, nil if no known answer
+// made it.
 func (j *joined) add(m transcript.Match, row *transcript.CallRow) {
 	p := transcript.Pair{State: m.State, By: m.By}
 	n := len(j.pairs)
-	if m.Call < 0 && row != nil { // the provider holds the call
+	if m.Call < 0 && row != nil { // the call is in the server-side history
 		p.State, p.By, p.CallID, p.Name, p.LatencyMS = transcript.Paired, "id", row.CallID, row.Name, latency(row)
 		p.Call = &transcript.Place{Exchange: row.Exchange, Body: "response", At: row.At}
 	}
@@ -97,7 +96,7 @@ func (j *joined) add(m transcript.Match, row *transcript.CallRow) {
 	j.pairs = append(j.pairs, p)
 }
 
-// answer fills a pair from the first result that a later request brought.
+// answer fills a pair from the first result in a later request.
 func (j *joined) answer(p *transcript.Pair, row *transcript.CallRow, n int) {
 	first := row.Results[0]
 	p.State, p.By, p.IsError = transcript.Paired, first.By, first.IsError
@@ -108,8 +107,8 @@ func (j *joined) answer(p *transcript.Pair, row *transcript.CallRow, n int) {
 	}
 }
 
-// latency is that of the first result that a request brought: later requests
-// resend it, and replays bring it long after the tool has run.
+// latency returns the latency of the first result: later requests resend it, and
+// replays send it long after the tool has run.
 func latency(row *transcript.CallRow) *float64 {
 	if len(row.Results) == 0 {
 		return nil
@@ -117,8 +116,8 @@ func latency(row *transcript.CallRow) *float64 {
 	return row.Results[0].LatencyMS
 }
 
-// recordedCalls gives the calls of the answers along the line of e, oldest
-// first; of e alone where the line is damaged.
+// recordedCalls returns the calls of the answers along the line of e, oldest first.
+// If the line is damaged, it returns only those of e.
 func recordedCalls(ctx context.Context, r transcript.Reader, e *transcript.Exchange) ([]transcript.CallRow, error) {
 	line, err := r.Line(ctx, e.ID)
 	var calls []transcript.CallRow

@@ -8,20 +8,20 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// promptPart is an item with the part of the prompt that it is in: the tools, the
-// system prompt, the history.
+// promptPart is an item with its part of the prompt: the tools, the system prompt
+// or the history.
 type promptPart struct {
 	*transcript.Item
 	rank int
 }
 
-// prompt puts items in the order in which providers put a prompt together.
+// prompt sorts items into the order in which providers build a prompt.
 type prompt struct {
 	parts []promptPart
 	begun bool // the history has
 }
 
-// add adds items. System texts that the history begins with are the system
+// add adds items. System texts at the beginning of the history belong to the system
 // prompt.
 func (p *prompt) add(items []transcript.Item) {
 	for i := range items {
@@ -44,8 +44,8 @@ func (p *prompt) sorted() []promptPart {
 	return p.parts
 }
 
-// same tells whether a provider reads the same in two items: marks for the cache
-// and whether a text is written as a string or as a part do not count.
+// same reports whether two items are equal to the provider: cache marks do not
+// count, nor whether a text is a string or a part.
 func (p promptPart) same(o promptPart) bool {
 	a, b := p.Item, o.Item
 	if p.rank != o.rank || a.Kind != b.Kind {
@@ -60,7 +60,7 @@ func (p promptPart) same(o promptPart) bool {
 	return transcript.KeyOf(a) == transcript.KeyOf(b)
 }
 
-// same tells it of parts of two requests, which may be cut.
+// same compares parts of two requests, which may be cut.
 func (l *cacheLook) same(was, now *history.Request, a, b *promptPart) bool {
 	if a.Cut != nil && b.Cut != nil && a.Kind == b.Kind && a.Kind != transcript.ToolDefinition && a.Kind != transcript.Reasoning {
 		return a.rank == b.rank && a.Cut.Key == b.Cut.Key
@@ -71,7 +71,7 @@ func (l *cacheLook) same(was, now *history.Request, a, b *promptPart) bool {
 	return x[0].same(y[0])
 }
 
-// unabridge puts the whole item in the place of one that was cut.
+// unabridge replaces cut items by the whole ones.
 func (l *cacheLook) unabridge(r *history.Request, parts []promptPart, i int) {
 	if i < len(parts) && parts[i].Cut != nil {
 		if it := l.At(r, parts[i].At); it != nil {
@@ -80,8 +80,8 @@ func (l *cacheLook) unabridge(r *history.Request, parts []promptPart, i int) {
 	}
 }
 
-// apart gives the prompts of two requests, without the pieces that both begin
-// with: whatever comes first of what differs is the same without them.
+// apart returns the prompts of two requests without the units at the beginning that
+// both share. The first difference stays the same.
 func (l *cacheLook) apart(a, b *history.Request) (x, y []promptPart) {
 	var was, now prompt
 	if a.InSegments() && b.InSegments() && a.Exchange.Dialect == b.Exchange.Dialect {

@@ -11,10 +11,10 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// ErrBadQuery says that a search holds a filter that means nothing.
+// ErrBadQuery means that a search contains an invalid filter.
 var ErrBadQuery = errors.New("not a filter")
 
-// FilterWords lists the filters of a search, each with what it takes.
+// FilterWords are the filters of a search with their values.
 var FilterWords = [][2]string{
 	{"model:NAME", "the asked or answered model's name holds NAME"},
 	{"tool:NAME", "calls and results of tools whose name holds NAME"},
@@ -30,9 +30,9 @@ var FilterWords = [][2]string{
 var outcomes = []transcript.Outcome{transcript.OK, transcript.HTTPError, transcript.StreamError, transcript.UpstreamReset,
 	transcript.ClientDisconnect, transcript.RecorderCrashed, transcript.RecorderStopped, transcript.InProgress}
 
-// ParseQuery reads what somebody typed. Words such as tool:bash are filters; the
-// rest is looked for as it stands. ErrBadQuery if a word looks like a filter
-// and is none.
+// ParseQuery parses the text of a search. Words such as tool:bash are filters; the
+// rest is searched for literally. It returns ErrBadQuery if a word looks like a
+// filter and is none.
 func ParseQuery(text string, now time.Time) (transcript.SearchQuery, error) {
 	var q transcript.SearchQuery
 	var rest strings.Builder
@@ -68,8 +68,8 @@ func ParseQuery(text string, now time.Time) (transcript.SearchQuery, error) {
 	return q, nil
 }
 
-// filterWord tells whether a word has the form of a filter. What is more
-// likely text has not: http://…, std::string, C:\.
+// filterWord reports whether a word has the form of a filter. Likely texts do not:
+// http://…, std::string, C:\.
 func filterWord(word string) (name, value string, ok bool) {
 	name, value, ok = strings.Cut(word, ":")
 	if !ok || len(name) < 2 || value == "" || strings.ContainsAny(value[:1], `/:\`) {
@@ -109,7 +109,7 @@ func setFilter(q *transcript.SearchQuery, name, value string, now time.Time) (er
 	return err
 }
 
-// oneOf refuses what is none of a list.
+// oneOf rejects a value that is not in a list.
 func oneOf[T comparable](value T, list []T) (T, error) {
 	if !slices.Contains(list, value) {
 		words := make([]string, len(list))

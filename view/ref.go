@@ -12,28 +12,28 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// What is wrong with a reference that means nothing.
+// The errors of references.
 var (
 	ErrBadRef    = errors.New("not a reference")
 	ErrAmbiguous = errors.New("fits more than one")
-	ErrIsRun     = errors.New("is a run, not an exchange") // where an exchange is asked for
-	ErrIsNoRun   = errors.New("is in no run")              // where a run is asked for
+	ErrIsRun     = errors.New("is a run, not an exchange") // where an exchange is expected
+	ErrIsNoRun   = errors.New("is in no run")              // where a run is expected
 )
 
-// shortestPart is how many characters of an id are needed to mean it.
+// shortestPart is the minimum length of a part of an id.
 const shortestPart = 4
 
 // Target is what a reference means: a run, a step of one, or an exchange.
 type Target struct {
 	Run      *transcript.Run
-	Agent    int                  // number of the agent in the run that was named, 0 if none was
+	Agent    int                  // number of the named agent in the run, 0 for none
 	Step     int                  // number of the step, 0 for the whole run
-	Exchange *transcript.Exchange // that was named, or is the step's last attempt; nil for a whole run
-	Take     *transcript.Take     // that was named; nil for none
-	read     *Run                 // if it had to be read to find that
+	Exchange *transcript.Exchange // the named exchange, or the step's last attempt; nil for a whole run
+	Take     *transcript.Take     // the named take; nil for none
+	read     *Run                 // if it was needed to resolve the reference
 }
 
-// View reads the run that is meant.
+// View reads the run of the target.
 func (t *Target) View(ctx context.Context, r transcript.Reader, now time.Time) (*Run, error) {
 	if t.read == nil {
 		return NewRun(ctx, r, t.Run, now)
@@ -54,8 +54,7 @@ func (t *Target) View(ctx context.Context, r transcript.Reader, now time.Time) (
 //	t4           a take: the last exchange that it sent
 //	0196b0aa     a part of the id of a run or an exchange that no other has
 //
-// ErrNotFound, ErrAmbiguous or ErrBadRef tell what is wrong with one that means
-// none.
+// Locate returns ErrNotFound, ErrAmbiguous or ErrBadRef for an invalid reference.
 func Locate(ctx context.Context, r transcript.Reader, ref string) (*Target, error) {
 	if back, ok := lastRef(ref, "x:last"); ok {
 		e, err := nthLast(ctx, r, ref, back)
@@ -77,8 +76,7 @@ func Locate(ctx context.Context, r transcript.Reader, ref string) (*Target, erro
 	return byPart(ctx, r, ref)
 }
 
-// Resolve finds the exchange that a reference means. ErrIsRun if it means a
-// whole run.
+// Resolve finds the exchange of a reference; ErrIsRun if it names a whole run.
 func Resolve(ctx context.Context, r transcript.Reader, ref string) (*transcript.Exchange, error) {
 	t, err := Locate(ctx, r, ref)
 	if err != nil {
@@ -90,8 +88,7 @@ func Resolve(ctx context.Context, r transcript.Reader, ref string) (*transcript.
 	return t.Exchange, nil
 }
 
-// ResolveRun finds the run that a reference means, or that the exchange belongs
-// to which it means.
+// ResolveRun finds the run of a reference, or the run of its exchange.
 func ResolveRun(ctx context.Context, r transcript.Reader, ref string) (*transcript.Run, error) {
 	t, err := Locate(ctx, r, ref)
 	if err != nil || t.Run != nil {
@@ -110,7 +107,7 @@ func (t *Target) run() *transcript.Run {
 	return t.Run
 }
 
-// runRef takes a reference to a run apart. It is not ok if the text is none.
+// runRef parses a reference to a run. ok is false if the text is none.
 func runRef(ref string) (name string, agent, step int, ok bool) {
 	name, rest, dotted := strings.Cut(ref, ".")
 	if dotted {
@@ -173,8 +170,8 @@ func findRun(ctx context.Context, r transcript.Reader, name string) (*transcript
 	return nthLastRun(ctx, r, back)
 }
 
-// nthLastRun counts only runs that have a step, unless there are none: model
-// lists and the like are seldom what is meant.
+// nthLastRun counts only runs with a step, unless there are none: model lists and
+// the like are seldom meant.
 func nthLastRun(ctx context.Context, r transcript.Reader, back int) (*transcript.Run, error) {
 	const page = 20
 	var latest *transcript.Run // if none has a step
@@ -217,7 +214,7 @@ func byTake(ctx context.Context, r transcript.Reader, n int64) (*Target, error) 
 	if err != nil {
 		return nil, fmt.Errorf("find t%d: %w", n, err)
 	}
-	for _, s := range slices.Backward(t.Steps) { // the last may have been cut before it was on record
+	for _, s := range slices.Backward(t.Steps) { // the last one may have been cut before it was stored
 		if s.Step == 0 {
 			continue
 		}
@@ -229,7 +226,7 @@ func byTake(ctx context.Context, r transcript.Reader, n int64) (*Target, error) 
 	return nil, fmt.Errorf("find t%d: it sent nothing: %w", n, transcript.ErrNotFound)
 }
 
-// mostBack bounds how far before the last one a reference can go.
+// mostBack bounds the n in last~n.
 const mostBack = 1_000_000
 
 func lastRef(ref, last string) (back int, ok bool) {

@@ -14,7 +14,7 @@ import (
 type Row struct {
 	ID            string             `json:"id"`
 	N             int64              `json:"n"`
-	StartedAt     *time.Time         `json:"started_at"` // nil: nobody knows
+	StartedAt     *time.Time         `json:"started_at"` // nil if unknown
 	Upstream      string             `json:"upstream"`
 	Dialect       transcript.Dialect `json:"dialect"`
 	Method        string             `json:"method"`
@@ -26,13 +26,13 @@ type Row struct {
 	FinishReason  *string            `json:"finish_reason"`
 	Outcome       transcript.Outcome `json:"outcome"`
 	Complete      bool               `json:"complete"`
-	Partial       bool               `json:"partial"` // ok, but the answer came without its end
+	Partial       bool               `json:"partial"` // ok, but the answer is incomplete
 	Lossy         bool               `json:"lossy"`
 	Imported      transcript.Grade   `json:"imported"` // "exact", "rebuilt" or "view only"; "" if it was recorded
 	Error         *transcript.Error  `json:"error"`
 	Timing        Timing             `json:"timing"`
 	Usage         *transcript.Usage  `json:"usage"`
-	CostUSD       *string            `json:"cost_usd"` // nil: the price is not known
+	CostUSD       *string            `json:"cost_usd"` // nil if the price is unknown
 	Preview       string             `json:"preview"`  // the start of the last user text
 	Calls         int                `json:"calls"`    // tool calls in the answer
 	Results       int                `json:"results"`  // tool results that are new in the request
@@ -47,7 +47,7 @@ type Row struct {
 	Warnings      []string           `json:"warnings"`
 }
 
-// Timing is in milliseconds; nil where nothing was seen.
+// Timing is in milliseconds; nil where nothing was measured.
 type Timing struct {
 	TTFBms     *float64     `json:"ttfb_ms"`
 	TTFTms     *float64     `json:"ttft_ms"`
@@ -62,11 +62,11 @@ func (r *Row) Ref() string { return Ref(r.N) }
 // Ref is the short reference of exchange n.
 func Ref(n int64) string { return fmt.Sprintf("x%d", n) }
 
-// Failed tells whether the exchange went wrong in any way.
+// Failed reports whether the exchange failed in any way.
 func (r *Row) Failed() bool { return r.Outcome != transcript.OK && r.Outcome != transcript.InProgress }
 
-// isPartial tells whether an answer came without its end (its terminal event, the
-// rest of its JSON), though the connection ended well.
+// isPartial reports whether an answer is incomplete (its terminal event or the rest
+// of its JSON is missing) although the connection ended normally.
 func isPartial(e *transcript.Exchange) bool {
 	return e.Outcome == transcript.OK && !e.Complete && e.Dialect != transcript.Unknown && e.Status < 400 && e.Model != ""
 }
@@ -94,7 +94,7 @@ func NewRow(e *transcript.Exchange) Row {
 	return r
 }
 
-// known is a moment; nil if nobody knows when it was.
+// known returns a time; nil if it is unknown.
 func known(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -110,7 +110,8 @@ func ms(d time.Duration) *float64 {
 	return &v
 }
 
-// between is the time from one moment to another; nil if one of them is not known.
+// between returns the time from one moment to another; nil if one of them is
+// unknown.
 func between(from, to time.Time) *float64 {
 	if d := transcript.Between(from, to); d != nil {
 		return ms(*d)
@@ -118,7 +119,7 @@ func between(from, to time.Time) *float64 {
 	return nil
 }
 
-// Rows lists exchanges. If some are damaged it gives the others, with an error
+// Rows lists exchanges. If some are damaged, it returns the others and an error
 // that wraps transcript.ErrDamaged.
 func Rows(ctx context.Context, r transcript.Reader, f transcript.Filter) ([]Row, error) {
 	var damaged unreadable
@@ -154,7 +155,7 @@ type Message struct {
 	SHA256          string              `json:"sha256"`
 	ContentEncoding string              `json:"content_encoding"`
 	DecodeError     string              `json:"decode_error"`
-	Omitted         string              `json:"omitted"` // "images", "bodies" or "secrets": not stored, by choice
+	Omitted         string              `json:"omitted"` // "images", "bodies" or "secrets": omitted by configuration
 }
 
 func newMessage(m transcript.Message) Message {
@@ -176,5 +177,5 @@ type Exchange struct {
 	Pairs    []transcript.Pair `json:"pairs"`
 	Lint     []lint.Finding    `json:"lint"`
 	Examples *Examples         `json:"examples"`       // in its input; nil if none are recognised
-	Take     *Take             `json:"take,omitempty"` // that sent it, if somebody asks (SentBy)
+	Take     *Take             `json:"take,omitempty"` // that sent it; set only on request (SentBy)
 }

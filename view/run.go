@@ -10,14 +10,14 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// RunRow is a run in a list: what it is about and what its exchanges come to.
+// RunRow is a run in a list, with the sums of its exchanges.
 type RunRow struct {
 	ID               string            `json:"id"`
 	N                int64             `json:"n"`
 	Name             string            `json:"name"`
 	NamedBy          string            `json:"named_by"`   // "user", "command" or "message"
-	Topic            string            `json:"topic"`      // what its first step is about
-	StartedAt        *time.Time        `json:"started_at"` // nil: nobody knows
+	Topic            string            `json:"topic"`      // the topic of its first step
+	StartedAt        *time.Time        `json:"started_at"` // nil if unknown
 	EndedAt          *time.Time        `json:"ended_at"`   // of its last exchange
 	DurationMS       *float64          `json:"duration_ms"`
 	Status           Status            `json:"status"`
@@ -31,22 +31,22 @@ type RunRow struct {
 	Damaged          bool              `json:"damaged"` // the rest of its exchanges could not be added up
 	Counts           Counts            `json:"counts"`
 	Usage            *transcript.Usage `json:"usage"`
-	CostUSD          *string           `json:"cost_usd"` // nil: the price is not known
+	CostUSD          *string           `json:"cost_usd"` // nil if the price is unknown
 	CostIsLowerBound bool              `json:"cost_is_lower_bound"`
 	Unpriced         Unpriced          `json:"unpriced"`
-	// Timeline is there if it was asked for (transcript.RunFilter).
+	// Timeline is set on request (transcript.RunFilter).
 	Timeline []transcript.TimeSlice `json:"timeline,omitempty"`
 }
 
-// Unpriced is what a cost leaves out because its price is not known.
+// Unpriced is what a cost leaves out because the price is unknown.
 type Unpriced struct {
 	Exchanges int      `json:"exchanges"`
-	Tokens    int64    `json:"tokens"` // as far as they were counted
+	Tokens    int64    `json:"tokens"` // as far as they are known
 	Models    []string `json:"models"`
-	Hosts     []string `json:"hosts"` // that they were asked of
+	Hosts     []string `json:"hosts"` // that received the requests
 }
 
-// Counts is how much there is in a run.
+// Counts are the numbers of a run's parts.
 type Counts struct {
 	Agents     int `json:"agents"`
 	Steps      int `json:"steps"`
@@ -58,17 +58,17 @@ type Counts struct {
 	Failed     int `json:"failed"`     // steps whose last attempt failed
 }
 
-// Status says how a run came to its end so far.
+// Status is how a run has ended so far.
 type Status string
 
 // The states of a run.
 const (
-	Finished   Status = "finished"   // the model's last word asks for nothing
-	Running    Status = "running"    // calls are open, or the last step failed, and that is not long ago; of an imported run only what is being recorded
-	Unfinished Status = "unfinished" // calls are open, and nobody went on
+	Finished   Status = "finished"   // the model's last answer asks for nothing
+	Running    Status = "running"    // calls are open, or the last step failed, not long ago; for an imported run only while it is being recorded
+	Unfinished Status = "unfinished" // calls are open and nothing continues the run
 	Broken     Status = "failed"     // its last step failed
-	Partial    Status = "partial"    // its last answer came without its end
-	Aside      Status = "side"       // it has no step, only side calls
+	Partial    Status = "partial"    // its last answer is incomplete
+	Aside      Status = "side"       // it has only side calls
 )
 
 // RunningFor is how long a run without an end counts as running.
@@ -80,8 +80,8 @@ func RunRef(n int64) string { return fmt.Sprintf("r%d", n) }
 // Ref is the short reference of the run.
 func (r *RunRow) Ref() string { return RunRef(r.N) }
 
-// Runs lists runs, newest first. Of those of which exchanges are damaged it gives
-// what it can, and those that can be read if others cannot, with an error that wraps transcript.ErrDamaged.
+// Runs lists runs, newest first. If exchanges are damaged, it returns what it can
+// of their runs, and an error that wraps transcript.ErrDamaged.
 func Runs(ctx context.Context, r transcript.Reader, f transcript.RunFilter, now time.Time) ([]RunRow, error) {
 	sums, lost := r.Runs(ctx, f)
 	if lost != nil && (len(sums) == 0 || !errors.Is(lost, transcript.ErrDamaged)) {
@@ -125,8 +125,8 @@ func newRunRow(s *transcript.RunSum, now time.Time) RunRow {
 	return r
 }
 
-// nameOf gives a run's name: a user's word, else the command that it was
-// recorded of, else what its first step is about.
+// nameOf returns a run's name: the user's, else its command, else the topic of its
+// first step.
 func nameOf(s *transcript.RunSum) (name, by string) {
 	switch {
 	case s.Marks.Name != "":
@@ -137,8 +137,8 @@ func nameOf(s *transcript.RunSum) (name, by string) {
 	return s.Topic, "message"
 }
 
-// Title is the name of the run. Of a command, which says little of what was asked for,
-// it is also what the run is about.
+// Title returns the name of the run. A command says little about the task, so its
+// title includes the topic.
 func (r *RunRow) Title() string { return titled(r.Name, r.NamedBy, r.Topic) }
 
 func titled(name, by, topic string) string {
@@ -148,8 +148,8 @@ func titled(name, by, topic string) string {
 	return name
 }
 
-// commandOf is what a label says of a command: the moment behind it only keeps two
-// runs of it apart.
+// commandOf returns the command of a label. The time after it only keeps two runs
+// of the command apart.
 func commandOf(label string) string {
 	if at := strings.LastIndex(label, " @ "); at > 0 {
 		if _, err := time.Parse(time.RFC3339Nano, label[at+len(" @ "):]); err == nil {
@@ -160,7 +160,7 @@ func commandOf(label string) string {
 }
 
 func statusOf(s *transcript.RunSum, now time.Time) Status {
-	fresh := s.Imported == "" && now.Sub(s.EndedAt) < RunningFor // nobody goes on with what was imported
+	fresh := s.Imported == "" && now.Sub(s.EndedAt) < RunningFor // an imported run does not continue
 	switch last := &s.Last; {
 	case s.Steps == 0:
 		return Aside

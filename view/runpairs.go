@@ -7,8 +7,8 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// pair joins the calls of the run's answers with the results that its requests
-// brought, as they were joined when they came.
+// pair joins the calls of the run's answers with the results in its requests, as
+// they were joined when they were recorded.
 func (r *Run) pair(ctx context.Context, reader transcript.Reader, list []*transcript.Exchange, rows []transcript.CallRow) error {
 	brought := map[string]int{} // exchange → results that answer a call
 	again := triedAgain(list, r.takes)
@@ -35,9 +35,9 @@ func (r *Run) pair(ctx context.Context, reader transcript.Reader, list []*transc
 	return nil
 }
 
-// triedAgain gives the exchanges that further attempts at their steps came after.
-// Their calls count only where their results came: nobody runs those of an answer
-// that was cut and asked for again.
+// triedAgain returns the exchanges with a further attempt at their step. Their
+// calls count only if they have results: clients do not run the calls of an answer
+// that was cut and retried.
 func triedAgain(list []*transcript.Exchange, takes map[string]*transcript.Take) map[string]bool {
 	again, seen := map[string]bool{}, attempts{}
 	for _, e := range slices.Backward(list) {
@@ -57,19 +57,19 @@ type attempted struct {
 	take          bool
 }
 
-// later tells whether an attempt at the same step was seen that came later.
+// later reports whether a later attempt at the same step was seen.
 func (a attempts) later(e *transcript.Exchange, take bool) bool {
 	k := attempted{e.Link.Agent, e.Link.Parent, e.Link.Step, take}
 	later := a[k]
 	if a[k] = true; e.Link.Agent == "" || e.Link.Attempt < 2 {
-		delete(a, k) // what came before its first attempt is another branch
+		delete(a, k) // anything before its first attempt is another branch
 	}
 	return later
 }
 
-// addPairs adds the pair of a call, and one for each further result that the
-// same request brought. What replays and branches brought are other answers to
-// the same call, not doubled ones.
+// addPairs adds the pair of a call, and one for each further result in the same
+// request. Results in replays and branches are other answers to the call, not
+// duplicates.
 func (r *Run) addPairs(row *transcript.CallRow) {
 	call := &transcript.Place{Exchange: row.Exchange, Body: "response", At: row.At}
 	p := transcript.Pair{CallID: row.CallID, Name: row.Name, State: transcript.Unanswered, Call: call}
@@ -96,8 +96,8 @@ func (r *Run) addPairs(row *transcript.CallRow) {
 	}
 }
 
-// firstResult is the result that counts: the first that came, of a replay only
-// if there is no other.
+// firstResult returns the result that counts: the first one, and that of a replay
+// only if there is no other.
 func (r *Run) firstResult(row *transcript.CallRow) *transcript.ResultRow {
 	for i := range row.Results {
 		if r.takes[row.Results[i].Exchange] == nil || r.takes[row.Exchange] != nil {
@@ -110,7 +110,7 @@ func (r *Run) firstResult(row *transcript.CallRow) *transcript.ResultRow {
 	return nil
 }
 
-// orphans adds the results that a request brought for no call.
+// orphans adds the results in a request that answer no call.
 func (r *Run) orphans(ctx context.Context, reader transcript.Reader, e *transcript.Exchange) error {
 	x, _, err := newExchange(ctx, reader, e)
 	if lost(err) != "" {
@@ -127,7 +127,7 @@ func (r *Run) orphans(ctx context.Context, reader transcript.Reader, e *transcri
 	return nil
 }
 
-// isNew tells whether the history before did not hold the item at that place.
+// isNew reports whether the item at that place is missing from the history before.
 func (r *Run) isNew(e *transcript.Exchange, input []transcript.Item, at string) bool {
 	inChain := 0
 	for i := range input {
@@ -141,13 +141,13 @@ func (r *Run) isNew(e *transcript.Exchange, input []transcript.Item, at string) 
 	return false
 }
 
-// IsWaiting tells whether a call may still get its result: nothing goes on from the
+// IsWaiting reports whether a call may still get its result: nothing continues the
 // answer that made it.
 func (r *Run) IsWaiting(p *transcript.Pair) bool {
 	return p.State == transcript.Unanswered && p.Call != nil && !r.continued[p.Call.Exchange]
 }
 
-// StatesOf says of the calls of an answer how they went, of at most so many: "ok",
+// StatesOf returns the states of the calls of an answer, up to a limit: "ok",
 // "error", "unanswered" or "waiting".
 func (r *Run) StatesOf(exchange string, most int) []string {
 	var list []string
@@ -168,7 +168,7 @@ func (r *Run) StatesOf(exchange string, most int) []string {
 	return list
 }
 
-// HasError tells whether a call of an answer failed, or was left without a result.
+// HasError reports whether a call of an answer failed or was left without a result.
 func (r *Run) HasError(exchange string) bool {
 	for _, p := range r.byExchange[exchange] {
 		if p.IsError || p.State == transcript.Unanswered && !r.IsWaiting(&p) {

@@ -2,7 +2,7 @@ package view
 
 import "github.com/retake-debugger/retake/transcript"
 
-// sizes are how long the texts and the source of an item are, cut or not.
+// sizes returns the lengths of the texts and the source of an item, before any cut.
 func sizes(it *transcript.Item) (text, arguments, raw int) {
 	if c := it.Cut; c != nil {
 		return c.Text, c.Arguments, c.Raw

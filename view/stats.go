@@ -11,24 +11,24 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Stats is what exchanges come to: all together, and by model, tool, run and day.
-// Replays count: they cost too.
+// Stats are the sums of exchanges: in total, and by model, tool, run and day.
+// Replays count, because they cost too.
 type Stats struct {
 	Models []ModelStats `json:"models"`
 	Tools  []ToolStats  `json:"tools"`
 	Runs   []ModelStats `json:"runs"`
-	Days   []ModelStats `json:"days"` // by the day that they began, in UTC, the oldest first; "unknown" comes last
+	Days   []ModelStats `json:"days"` // by start day in UTC, oldest first; "unknown" comes last
 	Over   *StatsOver   `json:"over"`
 	Total  ModelStats   `json:"total"`
-	// Damaged is how many exchanges cannot be read: they are left out.
+	// Damaged is the number of unreadable exchanges, which are left out.
 	Damaged int `json:"damaged"`
 }
 
-// ModelStats is what the exchanges of a model or a run come to.
+// ModelStats are the sums of a model, a run or a day.
 type ModelStats struct {
-	Name        string   `json:"name"` // of the model, r12 of a run, 2026-03-01 of a day
+	Name        string   `json:"name"` // the model, r12 for a run, 2026-03-01 for a day
 	Exchanges   int      `json:"exchanges"`
-	Counted     int      `json:"counted"` // of them, whose tokens are known
+	Counted     int      `json:"counted"` // exchanges with known tokens
 	Failed      int      `json:"failed"`
 	Calls       int      `json:"calls"`
 	InputTotal  int64    `json:"input_total"`
@@ -46,8 +46,8 @@ type ModelStats struct {
 	total           pricing.Total
 }
 
-// ToolStats is what the calls of a tool come to. Latency is from the end of the
-// answer with the call to the request with the result.
+// ToolStats are the sums of a tool's calls. Latency is from the end of the answer
+// with the call to the request with the result.
 type ToolStats struct {
 	Name       string   `json:"name"`
 	Calls      int      `json:"calls"`
@@ -127,8 +127,8 @@ type gathering struct {
 	tools              map[string]*ToolStats
 	all                ModelStats
 	undated            int
-	again              map[string]bool          // exchanges that further attempts came after
-	counted            map[string][]*ModelStats // by an exchange with calls, what it was added to
+	again              map[string]bool          // exchanges with a further attempt
+	counted            map[string][]*ModelStats // by exchange with calls, the sums that include it
 }
 
 func of[K comparable, T any](m map[K]*T, name K, make func() *T) *T {
@@ -163,7 +163,7 @@ func (g *gathering) exchange(e *transcript.Exchange) {
 	}
 }
 
-// dayOf names the day of a moment.
+// dayOf returns the day of a time.
 func dayOf(t time.Time) string {
 	if t.IsZero() {
 		return "unknown"
@@ -225,7 +225,7 @@ func (g *gathering) calls(ctx context.Context, r transcript.Reader, ids []string
 		return ignoreLost(err)
 	}
 	for i := range rows {
-		if g.again[rows[i].Exchange] && len(rows[i].Results) == 0 { // nobody ran it, see triedAgain
+		if g.again[rows[i].Exchange] && len(rows[i].Results) == 0 { // it was not run, see triedAgain
 			for _, m := range g.counted[rows[i].Exchange] {
 				m.Calls--
 			}
@@ -248,7 +248,7 @@ func (g *gathering) calls(ctx context.Context, r transcript.Reader, ids []string
 	return nil
 }
 
-// percentile gives the nearest-rank percentile; nil of nothing.
+// percentile returns the nearest-rank percentile; nil for an empty list.
 func percentile(list []float64, p int) *float64 {
 	if len(list) == 0 {
 		return nil

@@ -8,11 +8,11 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// StatsOver is what exchanges come to over time, in stretches of one length.
+// StatsOver are the sums of exchanges over time, in stretches of one length.
 type StatsOver struct {
 	Every   string        `json:"every"`   // "minute", "10 minutes", "hour", "6 hours", "day" or "week"
-	Times   []StatsAt     `json:"times"`   // the oldest first; also those in which nothing began
-	Undated int           `json:"undated"` // exchanges that are left out: nobody knows when they began
+	Times   []StatsAt     `json:"times"`   // the oldest first, including those without exchanges
+	Undated int           `json:"undated"` // exchanges left out because their start is unknown
 	Length  time.Duration `json:"-"`
 }
 
@@ -22,8 +22,8 @@ type StatsAt struct {
 	ModelStats
 }
 
-// mostStretches is how many stretches a time is cut into, at most; of one that is
-// longer than as many weeks the newest are told.
+// mostStretches bounds the number of stretches. If the time is longer than that
+// many weeks, only the newest are returned.
 const mostStretches = 72
 
 const day = 24 * time.Hour
@@ -35,7 +35,7 @@ type stretch struct {
 
 var stretches = [...]stretch{{time.Minute, "minute"}, {10 * time.Minute, "10 minutes"}, {time.Hour, "hour"}, {6 * time.Hour, "6 hours"}, {day, "day"}, {7 * day, "week"}}
 
-// overTime gathers by the minute, and joins the minutes when all are known.
+// overTime sums up by the minute, and joins minutes at the end.
 type overTime map[int64]*ModelStats
 
 func (o overTime) at(e *transcript.Exchange) *ModelStats {
@@ -73,7 +73,7 @@ func (o overTime) finish() *StatsOver {
 	return &StatsOver{Every: stretches[n].name, Times: list, Length: every}
 }
 
-// join adds what another one came to.
+// join adds other sums.
 func (m *ModelStats) join(o *ModelStats) {
 	m.Exchanges += o.Exchanges
 	m.Counted += o.Counted

@@ -18,28 +18,28 @@ type Take struct {
 	N          int64                   `json:"n"`
 	Origin     string                  `json:"origin"`     // id of the exchange that was replayed
 	OriginRef  string                  `json:"origin_ref"` // its short reference, "" if it was removed
-	Parent     string                  `json:"parent"`     // id of the take that it goes on from
+	Parent     string                  `json:"parent"`     // id of the take that it continues
 	Edits      []transcript.Edit       `json:"edits"`
 	Reason     string                  `json:"reason"`
 	Mode       transcript.TakeMode     `json:"mode"`
 	Group      string                  `json:"group"`
 	Arm        string                  `json:"arm"`
 	CreatedAt  time.Time               `json:"created_at"`
-	EndedAt    *time.Time              `json:"ended_at"` // null: it goes on, or was killed
+	EndedAt    *time.Time              `json:"ended_at"` // null: it is running, or was killed
 	Outcome    transcript.Outcome      `json:"outcome"`
 	StopReason transcript.StopReason   `json:"stop_reason"`
-	Steps      []string                `json:"steps"`     // ids of the exchanges of its steps, of each the last attempt
-	Exchanges  []transcript.TakeStep   `json:"exchanges"` // all that it sent, further attempts and side calls too
-	FirstN     int64                   `json:"first_n"`   // numbers of its first and its last exchange; 0: none is on record
+	Steps      []string                `json:"steps"`     // ids of its steps' exchanges, the last attempt of each
+	Exchanges  []transcript.TakeStep   `json:"exchanges"` // everything that it sent, including further attempts and side calls
+	FirstN     int64                   `json:"first_n"`   // numbers of its first and its last exchange; 0: none is stored
 	LastN      int64                   `json:"last_n"`    //
-	Run        string                  `json:"run"`       // id of the run that it hangs in
+	Run        string                  `json:"run"`       // id of its run
 	Results    []transcript.TakeResult `json:"tool_results"`
 }
 
 // TakeRef is the short reference of take n.
 func TakeRef(n int64) string { return fmt.Sprintf("t%d", n) }
 
-// NewTake reads what a take is about.
+// NewTake returns the view of a take.
 func NewTake(ctx context.Context, r transcript.Reader, t *transcript.Take) (*Take, error) {
 	v := &Take{Ref: TakeRef(t.N), ID: t.ID, N: t.N, Origin: t.Origin, Parent: t.Parent, Edits: []transcript.Edit{}, Reason: t.Reason, Mode: t.Mode, Group: t.Group, Arm: t.Arm,
 		CreatedAt: t.CreatedAt, Outcome: t.Outcome, StopReason: t.StopReason, Steps: []string{}, Exchanges: append([]transcript.TakeStep{}, t.Steps...),
@@ -101,7 +101,7 @@ func TakesOf(ctx context.Context, r transcript.Reader, of *Target) ([]*Take, err
 	return list, nil
 }
 
-// SentBy gives the take that sent an exchange, nil if none did.
+// SentBy returns the take that sent an exchange, nil if there is none.
 func SentBy(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*Take, error) {
 	takes, err := r.Takes(ctx, e.ID)
 	if err != nil && lost(err) == "" {
@@ -120,7 +120,7 @@ func SentBy(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*
 	return nil, nil
 }
 
-// takes fills in the takes of an exchange, and the one that sent it.
+// takes sets the takes of an exchange, and the one that sent it.
 func (t *Transcript) takes(ctx context.Context, r transcript.Reader, e *transcript.Exchange) error {
 	t.Takes, t.Edits = []Row{}, []transcript.Edit{}
 	takes, err := r.Takes(ctx, e.ID)
@@ -150,7 +150,7 @@ func (t *Transcript) takes(ctx context.Context, r transcript.Reader, e *transcri
 	return nil
 }
 
-// sentBy marks what the take brought that sent the exchange.
+// sentBy marks the edits and results of the take that sent the exchange.
 func (t *Transcript) sentBy(ctx context.Context, r transcript.Reader, n int64) error {
 	whole, err := r.TakeN(ctx, n)
 	if err != nil {
@@ -172,10 +172,10 @@ func (t *Transcript) sentBy(ctx context.Context, r transcript.Reader, n int64) e
 	return nil
 }
 
-// mostResumed bounds how many takes are followed that each go on from another.
+// mostResumed bounds a chain of takes that continue each other.
 const mostResumed = 100
 
-// takeLine gives a take and those that it goes on from.
+// takeLine returns a take and those that it continues.
 func takeLine(ctx context.Context, r transcript.Reader, t *transcript.Take) ([]*transcript.Take, error) {
 	line := []*transcript.Take{t}
 	for t.Parent != "" && len(t.Steps) > 0 && len(line) < mostResumed {
@@ -205,8 +205,8 @@ func takeLine(ctx context.Context, r transcript.Reader, t *transcript.Take) ([]*
 	return line, nil
 }
 
-// markEdits hangs each edit at the entry whose result it changed: the requests of a
-// take only grow, so that it stays where it was.
+// markEdits attaches each edit to the entry whose result it changed. The requests
+// of a take only grow, so entries keep their position.
 func (t *Transcript) markEdits(line []*transcript.Take) {
 	for _, take := range line {
 		var edits []transcript.Edit
@@ -227,9 +227,9 @@ func (t *Transcript) markEdits(line []*transcript.Take) {
 	}
 }
 
-// markSources says of each result where it came from. Call ids repeat, and what a take
-// gave comes last: results are matched from the end. A replay says nothing of how
-// long its tools took, so what it gave has no latency.
+// markSources sets the source of each result. Call ids repeat, and a take's results
+// come last, so results are matched from the end. A replay does not show how long
+// its tools took, so its results have no latency.
 func (t *Transcript) markSources(line []*transcript.Take) {
 	given := t.given(line)
 	for i := range slices.Backward(t.Entries) {
@@ -251,7 +251,7 @@ func (t *Transcript) markSources(line []*transcript.Take) {
 	}
 }
 
-// given lists what takes gave up to the exchange, oldest first.
+// given lists the results of takes up to the exchange, oldest first.
 func (t *Transcript) given(line []*transcript.Take) []transcript.TakeResult {
 	var list []transcript.TakeResult
 	for i, take := range slices.Backward(line) {

@@ -11,10 +11,10 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// NewTakeDiff holds a take against what was recorded from where it left the original
-// on: recorded is the exchange that was sent again, and those that went on from it.
-// Figures are of these and of what the take sent, also in the takes that it goes on
-// from. What both have that the first request brought is only counted (Before).
+// NewTakeDiff compares a take with the recording from its fork on. recorded is the
+// exchange that was sent again, and those that continue it. The figures cover these
+// and everything the take sent, including the takes that it continues. What both
+// share from the first request is only counted (Before).
 func NewTakeDiff(ctx context.Context, r transcript.Reader, recorded []*transcript.Exchange, t *transcript.Take, o DiffOptions) (*Diff, error) {
 	taken, err := sentInLine(ctx, r, t)
 	if err != nil {
@@ -37,7 +37,7 @@ func NewTakeDiff(ctx context.Context, r transcript.Reader, recorded []*transcrip
 	return d, nil
 }
 
-// leaveOutBefore takes what is the same and came before the fork out of the acts.
+// leaveOutBefore removes the unchanged acts before the fork.
 func (d *Diff) leaveOutBefore(first *transcript.Exchange) {
 	before := map[string]bool{} // places in the request
 	for i := range d.A.acts {
@@ -59,9 +59,9 @@ func (d *Diff) leaveOutBefore(first *transcript.Exchange) {
 	}
 }
 
-// sentInLine gives the steps that a take sent, of each the last attempt, and before them
-// those of the takes that it goes on from. One that failed and was sent again is left
-// out.
+// sentInLine returns the steps that a take sent, the last attempt of each, and
+// before them those of the takes that it continues. A step that failed and was sent
+// again is left out.
 func sentInLine(ctx context.Context, r transcript.Reader, t *transcript.Take) ([]*transcript.Exchange, error) {
 	takes, err := takeLine(ctx, r, t)
 	if err != nil {
@@ -89,8 +89,8 @@ func sentInLine(ctx context.Context, r transcript.Reader, t *transcript.Take) ([
 	return list, nil
 }
 
-// readLine reads what a line of exchanges said and did, each going on from the one
-// before it, and what it comes to.
+// readLine reads the acts of a line of exchanges, each continuing the one before
+// it, and their sums.
 func (s *Side) readLine(ctx context.Context, r transcript.Reader, line []*transcript.Exchange, o DiffOptions) error {
 	first, last := line[0], line[len(line)-1]
 	s.Ref, s.Steps, s.End, s.DurationMS = Ref(first.N), len(line), endOf(last), between(first.StartedAt, last.EndedAt)
@@ -120,7 +120,7 @@ func (s *Side) readLine(ctx context.Context, r transcript.Reader, line []*transc
 	return nil
 }
 
-// sum adds up what exchanges used.
+// sum adds up the usage of exchanges.
 func (s *Side) sum(line []*transcript.Exchange, prices *pricing.Table) {
 	var cost pricing.Total
 	for _, e := range line {

@@ -8,8 +8,8 @@ func (t *Teller) entry(e *transcript.Exchange, body string, it *transcript.Item)
 	return Entry{Item: *it, Place: transcript.Place{Exchange: e.ID, Body: body, At: it.At}, Source: Ref(e.N), New: true, Output: body == "response"}
 }
 
-// brought tells the new items of a request. Results that stand beside their
-// calls in the step before are left out.
+// brought adds the new items of a request. Results that are shown with their calls
+// in the step before are left out.
 func (t *Teller) brought(told *Told, fresh []transcript.Item) error {
 	e := told.Step.exchange
 	matches := transcript.PairItems(fresh)
@@ -44,7 +44,7 @@ func (t *Teller) brought(told *Told, fresh []transcript.Item) error {
 	return nil
 }
 
-// sentCall pairs a call that a request holds though no recorded answer made it.
+// sentCall pairs a call that a request contains and no recorded answer made.
 func (t *Teller) sentCall(entry *Entry, m transcript.Match, fresh []transcript.Item) {
 	p := transcript.Pair{CallID: entry.Item.CallID, Name: entry.Item.Name, State: m.State, Call: &entry.Place, By: m.By}
 	if m.State == "" { // the provider ran it
@@ -59,8 +59,8 @@ func (t *Teller) sentCall(entry *Entry, m transcript.Match, fresh []transcript.I
 	entry.Pair = &p
 }
 
-// beside tells whether a result is told beside its call. One that another
-// branch answered otherwise is told where it is.
+// beside reports whether a result is shown with its call. A different result in
+// another branch is shown there.
 func (t *Teller) beside(entry *Entry) bool {
 	row := t.results[entry.Place]
 	if row == nil {
@@ -84,14 +84,14 @@ func (t *Teller) beside(entry *Entry) bool {
 	return false
 }
 
-// sameInput tells whether two exchanges asked the same: attempts at a step, or
-// branches that leave at an answer.
+// sameInput reports whether two exchanges have the same input: attempts at a step,
+// or branches that leave at an answer.
 func (t *Teller) sameInput(a, b string) bool {
 	one, other := t.run.exchanges[a], t.run.exchanges[b]
 	return one != nil && other != nil && one.Link.InNode == other.Link.InNode
 }
 
-// answered tells the answer, its calls with what came of them.
+// answered adds the answer, with the results of its calls.
 func (t *Teller) answered(told *Told, turn *transcript.Turn) error {
 	e := told.Step.exchange
 	paired := map[int]int{} // results of calls that the provider ran
@@ -134,7 +134,7 @@ func batchOf(items []transcript.Item, i int) int {
 	return n
 }
 
-// result puts beside a call what came of it.
+// result adds the result of a call.
 func (t *Teller) result(entry *Entry) error {
 	p := transcript.Pair{CallID: entry.Item.CallID, Name: entry.Item.Name, State: transcript.Unanswered, Call: &entry.Place}
 	entry.Pair = &p
@@ -176,7 +176,7 @@ func (t *Teller) result(entry *Entry) error {
 	return nil
 }
 
-// resultAt reads a result; nil if it cannot be read any more.
+// resultAt reads a result; nil if it is no longer readable.
 func (t *Teller) resultAt(e *transcript.Exchange, at string) (*transcript.Item, error) {
 	request, err := t.Request(e)
 	if err != nil {
@@ -185,7 +185,7 @@ func (t *Teller) resultAt(e *transcript.Exchange, at string) (*transcript.Item, 
 	return t.At(request, at), nil
 }
 
-// sameItem tells whether two items say the same.
+// sameItem reports whether two items are equal in content.
 func sameItem(a, b *transcript.Item) bool {
 	if a == nil || b == nil || a.Cut != nil && b.Cut != nil {
 		return a != nil && b != nil && a.Cut.Key == b.Cut.Key

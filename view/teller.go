@@ -12,37 +12,36 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Told is a step as a run tells it: what its request brought, what the model
-// answered, and what came of its calls. What the step before held already is
-// not told again.
+// Told is the view of a step in its run: the new items of its request, the answer,
+// and the results of its calls. It leaves out what the step before contains.
 type Told struct {
 	Step    *Step   `json:"step"`
 	Entries []Entry `json:"entries"`
 	Context Context `json:"context"`
-	// Missing says that the request leans on a history that was not recorded.
+	// Missing reports that the request continues a history that was not recorded.
 	Missing bool `json:"missing_history"`
-	// Lost says why something of it cannot be shown: Pruned or Damaged.
+	// Lost is why a part of it cannot be shown: Pruned or Damaged.
 	Lost     string   `json:"lost"`
 	Warnings []string `json:"warnings"`
-	// Examples are those that a step which begins a history brought; nil if none
-	// are recognised.
+	// Examples are the examples in a step that begins a history; nil if none are
+	// recognised.
 	Examples *Examples `json:"examples,omitempty"`
-	// Findings are those of the step and its attempts that are about no entry.
-	// There are none unless the run was judged (Run.Judge).
+	// Findings are those of the step and its attempts that belong to no entry. They
+	// are empty unless the run was judged (Run.Judge).
 	Findings []lint.Finding `json:"findings,omitempty"`
 }
 
-// Context says how what the model saw came of the step before.
+// Context describes how the model's context follows from the step before.
 type Context struct {
-	Kept      int      `json:"kept"` // items, of those that count in the chain
+	Kept      int      `json:"kept"` // items kept from it, of those in the chain
 	New       int      `json:"new"`
 	Rewritten int      `json:"rewritten"`
 	Dropped   int      `json:"dropped"`
-	Changes   []Change `json:"changes"` // what was rewritten or dropped
-	// System says that the system prompt is another one, not counting what
-	// changes by itself from call to call, such as dates.
+	Changes   []Change `json:"changes"` // items that were rewritten or dropped
+	// System reports that the system prompt changed, not counting what changes from
+	// call to call, such as dates.
 	System       bool     `json:"system_changed"`
-	Tools        []string `json:"tools"` // names of those offered, of the first step
+	Tools        []string `json:"tools"` // names of the offered tools, for the first step
 	ToolsAdded   []string `json:"tools_added"`
 	ToolsRemoved []string `json:"tools_removed"`
 }
@@ -51,24 +50,24 @@ type Context struct {
 type Change struct {
 	Origin analysis.Origin  `json:"origin"`
 	Was    transcript.Item  `json:"was"`
-	Now    *transcript.Item `json:"now"` // nil of one that was dropped
+	Now    *transcript.Item `json:"now"` // nil if it was dropped
 }
 
-// Teller tells the steps of a run. Steps that follow each other are told at the
-// cost of what is new in them.
+// Teller builds the views of a run's steps. The cost of consecutive steps depends
+// only on what is new in them.
 type Teller struct {
 	ctx    context.Context
 	reader transcript.Reader
 	*history.Reader
 	telling      sync.Mutex
 	run          *Run
-	results      map[transcript.Place]*transcript.CallRow // by where a result is
-	lastSettings map[string]*settings                     // of the steps told, by exchange
+	results      map[transcript.Place]*transcript.CallRow // by place of the result
+	lastSettings map[string]*settings                     // of the steps seen, by exchange
 	findings     *pinned
-	next         map[string][]string // exchanges that go on from one
+	next         map[string][]string // exchanges that continue one
 }
 
-// NewTeller makes a teller for a run.
+// NewTeller returns a Teller for a run.
 func NewTeller(ctx context.Context, r transcript.Reader, run *Run) *Teller {
 	t := &Teller{run: run, ctx: ctx, reader: r, Reader: run.reading, results: map[transcript.Place]*transcript.CallRow{}, lastSettings: map[string]*settings{}, findings: pinnedFrom(run.Lint), next: map[string][]string{}}
 	if t.Reader == nil {
@@ -85,8 +84,8 @@ func NewTeller(ctx context.Context, r transcript.Reader, run *Run) *Teller {
 	return t
 }
 
-// All tells steps one after the other. While one is taken those behind it are
-// told, and their answers read beside that.
+// All yields the views of steps in order. While the caller uses one, the next are
+// built and their answers read concurrently.
 func (t *Teller) All(steps []*Step) iter.Seq2[*Told, error] {
 	type one struct {
 		told *Told
@@ -117,7 +116,7 @@ func (t *Teller) All(steps []*Step) iter.Seq2[*Told, error] {
 	}
 }
 
-// Tell tells a step of the run.
+// Tell returns the view of a step.
 func (t *Teller) Tell(s *Step) (*Told, error) {
 	turn, err := t.Answer(s.exchange)
 	return t.tell(s, history.Answered{Exchange: s.exchange, Turn: turn, Err: err})
@@ -133,13 +132,13 @@ func (t *Teller) tell(s *Step, answer history.Answered) (*Told, error) {
 	return told, err
 }
 
-// pin hangs what was found in a step at its entries. The result beside a call is
-// in a later exchange.
+// pin attaches the findings of a step to its entries. The result of a call is in a
+// later exchange.
 func (t *Teller) pin(told *Told) {
 	for _, a := range told.Step.AttemptIDs {
 		t.findings.hang(a, told.Entries)
 		for _, f := range t.findings.rest(a) {
-			if !t.run.judgedPart || f.At == "" || f.Body == "response" { // else it is about what is told elsewhere
+			if !t.run.judgedPart || f.At == "" || f.Body == "response" { // otherwise it belongs to another step's view
 				told.Findings = append(told.Findings, f)
 			}
 		}
@@ -158,7 +157,7 @@ func (t *Teller) pin(told *Told) {
 	}
 }
 
-// plainly tells a step without what was found in it.
+// plainly returns the view of a step without its findings.
 func (t *Teller) plainly(s *Step, answer history.Answered) (*Told, error) {
 	told := &Told{Step: s, Entries: []Entry{}, Warnings: s.exchange.Warnings}
 	e := s.exchange
@@ -202,10 +201,10 @@ func (t *Teller) plainly(s *Step, answer history.Answered) (*Told, error) {
 // past is the step that another one extends.
 type past struct {
 	request *history.Request
-	output  []transcript.Item // unless the step resends all of that
+	output  []transcript.Item // unless the step resends all of it
 }
 
-// before reads what the step extends; nil if it begins a history.
+// before reads the step that is extended; nil if the step begins a history.
 func (t *Teller) before(told *Told, e *transcript.Exchange) (*past, error) {
 	if e.Link.Parent == "" {
 		return nil, nil
@@ -234,8 +233,7 @@ func (t *Teller) before(told *Told, e *transcript.Exchange) (*past, error) {
 	return past, err
 }
 
-// compare finds what is new in a request, and what became of the history
-// before.
+// compare finds what is new in a request, and what changed in the history before.
 func (t *Teller) compare(told *Told, now *history.Request, before *past) []transcript.Item {
 	l := &now.Exchange.Link
 	c := &told.Context
@@ -254,8 +252,8 @@ func (t *Teller) compare(told *Told, now *history.Request, before *past) []trans
 	return t.provenance(c, now, before)
 }
 
-// systemFirst puts the system texts that stand beside the conversation before
-// it: where they are in a body is up to the client.
+// systemFirst moves the system texts that are separate from the conversation before
+// it. Their position in a body is up to the client.
 func systemFirst(items []transcript.Item) []transcript.Item {
 	var first, rest []transcript.Item
 	for i := range items {
@@ -268,16 +266,16 @@ func systemFirst(items []transcript.Item) []transcript.Item {
 	return append(first, rest...)
 }
 
-// resends tells whether a history begins with all of the one before. A call that
-// is repeated says nothing of what stands before it.
+// resends reports whether a history begins with all of the one before. A repeated
+// call is no evidence for what comes before it.
 func resends(l, before *transcript.Link) bool {
 	return l.Shared == before.OutLen && (l.By == transcript.ByHistory || l.By == transcript.ByKeysWithoutIDs || l.By == transcript.ByChoice)
 }
 
-// held tells whether the provider holds the history that a request extends.
+// held reports whether the request extends a server-side history.
 func held(l *transcript.Link) bool { return l.ServerHeld() }
 
-// provenance holds the whole of two steps against each other.
+// provenance compares two steps in full.
 func (t *Teller) provenance(c *Context, now *history.Request, before *past) []transcript.Item {
 	was := inChain(append(t.Items(before.request), before.output...))
 	is := inChain(t.Items(now))
@@ -304,7 +302,7 @@ func inChain(items []transcript.Item) []transcript.Item {
 	return slices.DeleteFunc(slices.Clone(items), func(it transcript.Item) bool { return !it.InChain() })
 }
 
-// withoutReasoning leaves out the reasoning that is sent again.
+// withoutReasoning leaves out reasoning that is sent again.
 func withoutReasoning(items []transcript.Item) []transcript.Item {
 	return slices.DeleteFunc(slices.Clone(items), func(it transcript.Item) bool { return it.Kind == transcript.Reasoning })
 }

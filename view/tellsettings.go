@@ -15,8 +15,8 @@ type settings struct {
 	tools  []string
 }
 
-// setUp tells of the system prompt and the tools: of the first step, and where
-// they are others than in the step before.
+// setUp adds the system prompt and the tools: for the first step, and where they
+// differ from the step before.
 func (t *Teller) setUp(told *Told, now *history.Request, before *past) {
 	var was *settings
 	if before != nil {
@@ -52,8 +52,8 @@ func (t *Teller) setUp(told *Told, now *history.Request, before *past) {
 	}
 }
 
-// settingsOf reads the settings of a request. Those in the same pieces as the
-// ones read last are the same.
+// settingsOf reads the settings of a request. If they are in the same units as the
+// last ones, they are equal.
 func (t *Teller) settingsOf(r *history.Request) *settings {
 	id := r.Exchange.ID
 	if s := t.lastSettings[id]; s != nil {

@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// Waterfall tells where a run's time went. A sum leaves out what took nobody knows
-// how long (Untimed); it is nil if that is all there is of its kind.
+// Waterfall shows how a run spent its time. Sums leave out bars of unknown duration
+// (Untimed). A sum is nil if all bars of its kind are unknown.
 type Waterfall struct {
 	Run        string     `json:"run"`
-	StartedAt  *time.Time `json:"started_at"`  // nil: nobody knows, as of imports whose files carry no times
-	DurationMS *float64   `json:"duration_ms"` // nil: nobody knows
-	ModelMS    *float64   `json:"model_ms"`    // of all agents together: what ran at once counts for each
+	StartedAt  *time.Time `json:"started_at"`  // nil if unknown, as for imports without times
+	DurationMS *float64   `json:"duration_ms"` // nil if unknown
+	ModelMS    *float64   `json:"model_ms"`    // sum over all agents, so parallel calls count several times
 	ToolsMS    *float64   `json:"tools_ms"`
-	SubMS      float64    `json:"sub_agents_ms"` // in which agents waited for those that they started
+	SubMS      float64    `json:"sub_agents_ms"` // in which agents waited for the agents they started
 	WaitMS     *float64   `json:"wait_ms"`
-	Untimed    int        `json:"untimed"` // stretches of which nobody knows how long they took
-	Bars       []Bar      `json:"bars"`    // in the order in which they begin
+	Untimed    int        `json:"untimed"` // bars of unknown duration
+	Bars       []Bar      `json:"bars"`    // in order of their start
 }
 
 // Kinds of bars.
@@ -27,27 +27,27 @@ const (
 	BarModel = "model" // from the request to the end of the answer, failed attempts included
 	BarTools = "tools" // from the end of an answer with calls to the request with their results
 	BarWait  = "wait"  // from an answer without calls to the next request: the user, or the client
-	BarSub   = "agent" // of tools and waits what sub-agents were at work
+	BarSub   = "agent" // the part of tools and waits in which sub-agents worked
 	BarSide  = "side"  // a side call
 )
 
 // Bar is one stretch of time.
 type Bar struct {
 	Kind       string   `json:"kind"`
-	Step       string   `json:"step"` // of tools and waits the step before
+	Step       string   `json:"step"` // for tools and waits the step before
 	Agent      string   `json:"agent"`
 	What       string   `json:"what"`        // the model, the tools, or references of sub-agents
-	StartMS    *float64 `json:"start_ms"`    // nil: nobody knows
-	DurationMS *float64 `json:"duration_ms"` // nil: nobody knows
-	TTFTms     *float64 `json:"ttft_ms"`     // of a stream: until its first content
-	Attempts   int      `json:"attempts"`    // that the step took
+	StartMS    *float64 `json:"start_ms"`    // nil if unknown
+	DurationMS *float64 `json:"duration_ms"` // nil if unknown
+	TTFTms     *float64 `json:"ttft_ms"`     // for streams: until the first content
+	Attempts   int      `json:"attempts"`    // attempts of the step
 	Failed     bool     `json:"failed"`
-	Partial    bool     `json:"partial"` // the answer came without its end
+	Partial    bool     `json:"partial"` // the answer is incomplete
 
-	place float64 // by which bars are put in order
+	place float64 // sort key
 }
 
-// span is a stretch of time whose ends are known, in ms since the run began.
+// span is a stretch of time with known ends, in ms since the start of the run.
 type span struct {
 	from, to float64
 	what     string
@@ -57,12 +57,12 @@ type span struct {
 type falling struct {
 	*Waterfall
 	run     *Run
-	place   float64 // of the bar before
+	place   float64 // place of the bar before
 	sums    map[string]float64
-	unknown map[string]bool // kinds of bars of which some took nobody knows how long
+	unknown map[string]bool // kinds with bars of unknown duration
 }
 
-// Waterfall tells where the time of the run went, its branches left out.
+// Waterfall returns the times of the run without its branches.
 func (r *Run) Waterfall() *Waterfall {
 	f := falling{Waterfall: &Waterfall{Run: r.Ref(), StartedAt: r.StartedAt, DurationMS: r.DurationMS, Bars: []Bar{}}, run: r, sums: map[string]float64{}, unknown: map[string]bool{}}
 	for _, a := range r.Agents {
@@ -84,7 +84,7 @@ func (r *Run) Waterfall() *Waterfall {
 	return f.finish()
 }
 
-// since is how long after the beginning of the run a moment is.
+// since returns the time since the start of the run.
 func (r *Run) since(t time.Time) *float64 {
 	if r.StartedAt == nil || t.IsZero() {
 		return nil
@@ -118,7 +118,7 @@ func (f *falling) add(b Bar) {
 	f.Bars = append(f.Bars, b)
 }
 
-// gap adds what was between two steps of an agent.
+// gap adds the bars between two steps of an agent.
 func (f *falling) gap(a *Agent, s, next *Step, subs []span) {
 	gap := Bar{Kind: BarWait, Step: s.Ref, Agent: a.Ref, StartMS: f.run.since(s.exchange.EndedAt)}
 	if s.Calls > 0 {
@@ -132,7 +132,7 @@ func (f *falling) gap(a *Agent, s, next *Step, subs []span) {
 		}
 	case gap.Kind == BarTools:
 		f.add(gap)
-	default: // perhaps there was none
+	default: // there may have been none
 		f.unknown[BarWait] = true
 	}
 }
@@ -145,7 +145,7 @@ func (f *falling) finish() *Waterfall {
 	return f.Waterfall
 }
 
-// sum is what the bars of a kind took, as far as that is known.
+// sum returns the known duration of all bars of a kind.
 func (f *falling) sum(kind string) *float64 {
 	if f.sums[kind] == 0 && f.unknown[kind] {
 		return nil
@@ -154,7 +154,7 @@ func (f *falling) sum(kind string) *float64 {
 	return &v
 }
 
-// cutOut cuts out of a gap in an agent's line when its sub-agents were at work.
+// cutOut removes the times of its sub-agents from a gap in an agent's line.
 func cutOut(gap Bar, rest span, subs []span) []Bar {
 	var list []Bar
 	add := func(kind, what string, from, to float64) {
@@ -175,8 +175,8 @@ func cutOut(gap Bar, rest span, subs []span) []Bar {
 	return list
 }
 
-// spansUnder gives when sub-agents of an agent were at work, from their first
-// request to their last answer, in order; those that overlap are one span.
+// spansUnder returns when sub-agents of an agent worked, from their first request
+// to their last answer, in order. Overlapping spans are merged.
 func (r *Run) spansUnder(a *Agent) []span {
 	list := []span{}
 	for _, sub := range r.Agents {
@@ -212,7 +212,7 @@ func (f *falling) modelBar(a *Agent, s *Step) Bar {
 	return b
 }
 
-// toMicro rounds milliseconds to what clocks tell.
+// toMicro rounds milliseconds to the precision of clocks.
 func toMicro(ms *float64) *float64 {
 	if ms == nil {
 		return nil

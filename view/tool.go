@@ -12,13 +12,13 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Tool is what the calls of one tool come to in the runs that called it last:
-// how often it failed, how long it took, how large its results were, and whether
-// they kept their shape.
+// Tool sums up the calls of one tool in the newest runs that called it: how often
+// it failed, how long it took, how large its results were, and whether they kept
+// their shape.
 type Tool struct {
 	Name       string   `json:"name"`
 	Runs       []string `json:"runs"` // references of the runs that were read, newest first
-	More       bool     `json:"more"` // older runs called it too, and were not read
+	More       bool     `json:"more"` // older runs called it too and were not read
 	Calls      int      `json:"calls"`
 	Errors     int      `json:"errors"`
 	Unanswered int      `json:"unanswered"`
@@ -27,16 +27,16 @@ type Tool struct {
 	Bytes50    *float64 `json:"result_bytes_p50"`
 	Bytes95    *float64 `json:"result_bytes_p95"`
 	BytesMax   int      `json:"result_bytes_max"`
-	// Definitions is how many different ones it had in these runs; 0 if that was not
-	// looked at.
+	// Definitions is the number of different definitions in these runs; 0 if they
+	// were not compared.
 	Definitions int `json:"definitions,omitempty"`
-	// Shapes are the forms that its results had, the most frequent first. A tool
-	// whose results have several is hard to read for a program, and for a model.
+	// Shapes are the forms of its results, the most frequent first. Results of
+	// several forms are hard to parse for programs and models.
 	Shapes   []Shape    `json:"shapes"`
 	Examples []ToolCall `json:"examples"` // the newest ones, failures first
 }
 
-// Shape is a form that results of a tool had.
+// Shape is a form of a tool's results.
 type Shape struct {
 	// Form is "text", "empty", a JSON scalar's type, or an object's or array's
 	// members with their types, e.g. {ok: boolean, rows: [{id: number}]}.
@@ -54,8 +54,8 @@ type ToolCall struct {
 
 const examplesOfTool = 12
 
-// NewTool reads the calls of a tool in the newest runs that called it, at most so
-// many. ErrNotFound if none did.
+// NewTool reads the calls of a tool in the newest runs that called it, up to a
+// limit. ErrNotFound if none did.
 func NewTool(ctx context.Context, r transcript.Reader, name string, runs int, now time.Time) (*Tool, error) {
 	list, err := r.Runs(ctx, transcript.RunFilter{Tool: name, Limit: runs + 1})
 	if err != nil {
@@ -106,7 +106,7 @@ func (g *toolGathering) take(run string, calls []Call) {
 	}
 }
 
-// isOne tells whether it is a call, and not only a result.
+// isOne reports whether c is a call, and not only a result.
 func (c *Call) isOne() bool {
 	return c.State != transcript.OrphanResult && c.State != transcript.Duplicate
 }
@@ -152,12 +152,12 @@ func (g *toolGathering) finish() {
 }
 
 const (
-	formDepth   = 3  // levels of an object that a form tells
-	formMembers = 12 // members of an object that a form tells
+	formDepth   = 3  // levels of an object in a form
+	formMembers = 12 // members of an object in a form
 	formLargest = 1 << 20
 )
 
-// formOf is the form of a result.
+// formOf returns the form of a result.
 func formOf(text string, parts int) string {
 	t := strings.TrimSpace(text)
 	switch {

@@ -8,19 +8,17 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Tools tells of all tools in the newest runs that bring so many bytes together, by
-// their names.
+// Tools describes all tools in the newest runs, up to a limit of bytes, by name.
 type Tools struct {
 	Tools map[string]*Tool
 	Runs  int  // that were read
-	More  bool // others were not read: there are older ones, or they bring too much
+	More  bool // other runs were not read: they are older or too large
 }
 
-// mostStepsRead bounds the runs that are looked at for their tools.
+// mostStepsRead bounds the steps of runs that are read for their tools.
 const mostStepsRead = 1000
 
-// NewTools reads the calls of the newest runs, at most so many, which bring at most so
-// many bytes together.
+// NewTools reads the calls of the newest runs, up to a number of runs and of bytes.
 func NewTools(ctx context.Context, r transcript.Reader, runs int, most int64, now time.Time) (*Tools, error) {
 	list, err := r.Runs(ctx, transcript.RunFilter{Limit: runs + 1})
 	if err != nil {
@@ -62,7 +60,7 @@ type toolsGathering struct {
 	definitions map[string]map[string]bool // hashes, by the tool's name
 }
 
-// run reads a run, unless it brings too much.
+// run reads a run unless it is too large.
 func (g *toolsGathering) run(run *Run) (bool, error) {
 	var weight int64
 	for _, a := range run.Agents {
@@ -88,7 +86,7 @@ func (g *toolsGathering) run(run *Run) (bool, error) {
 	return true, g.define(run)
 }
 
-// define notes the definitions of the tools that the steps of a run offer.
+// define records the tool definitions in the steps of a run.
 func (g *toolsGathering) define(run *Run) error {
 	q := history.NewReader(g.ctx, g.reader)
 	for _, a := range run.Agents {

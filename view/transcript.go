@@ -9,27 +9,27 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Transcript is the conversation of one exchange: everything that the model
-// saw, what it answered, and what its calls brought.
+// Transcript is the conversation of one exchange: the model's context, its answer,
+// and the results of its calls.
 type Transcript struct {
 	Exchange *Exchange `json:"exchange"`
 	Entries  []Entry   `json:"entries"`
 	Tools    []string  `json:"tools"` // names of the tools that the model was offered
-	// Missing says that the request leans on a history that was not recorded.
+	// Missing reports that the request continues a history that was not recorded.
 	Missing bool `json:"missing_history"`
 	// Lost says why what this exchange continues cannot be shown: Pruned or Damaged.
 	Lost string `json:"lost_history"`
-	// Damage is why only the answer is there: the request cannot be read.
+	// Damage is why only the answer is there: the request is unreadable.
 	Damage   error `json:"-"`
 	Parent   *Row  `json:"parent"`   // the exchange that this one continues
 	Children []Row `json:"children"` // the exchanges that continue this one
 	Takes    []Row `json:"takes"`    // replays of this one
-	// Candidates are takes that a minimisation tried; they are not among Takes.
+	// Candidates is the number of takes of a minimisation, which are not in Takes.
 	Candidates int               `json:"candidates"`
-	TakeOf     *Row              `json:"take_of"` // what this one is a replay of
-	Take       *Take             `json:"take"`    // that sent this one
+	TakeOf     *Row              `json:"take_of"` // the exchange that this one replays
+	Take       *Take             `json:"take"`    // the take that sent this one
 	Edits      []transcript.Edit `json:"edits"`   // what the replay changed
-	// Findings are those of the exchange that are about no entry.
+	// Findings are those of the exchange that belong to no entry.
 	Findings []lint.Finding `json:"findings"`
 }
 
@@ -37,30 +37,29 @@ type Transcript struct {
 type Entry struct {
 	Item   transcript.Item  `json:"item"`
 	Place  transcript.Place `json:"place"`
-	Source string           `json:"source"` // short reference of the exchange it came from
-	Output bool             `json:"output"` // the model said it in this exchange
-	New    bool             `json:"new"`    // the history before did not hold it
-	Batch  int              `json:"batch"`  // > 1: one of so many calls at once
-	Pair   *transcript.Pair `json:"pair"`   // of a call, or of a result without a call
-	Result *transcript.Item `json:"result"` // what answers the call
-	// ResultSource is the short reference of the exchange that brought the result.
+	Source string           `json:"source"` // short reference of its exchange
+	Output bool             `json:"output"` // it is part of this exchange's answer
+	New    bool             `json:"new"`    // the history before does not contain it
+	Batch  int              `json:"batch"`  // > 1: the number of calls made at once
+	Pair   *transcript.Pair `json:"pair"`   // for a call, or a result without a call
+	Result *transcript.Item `json:"result"` // the result of the call
+	// ResultSource is the short reference of the exchange that introduced the result.
 	ResultSource string   `json:"result_source"`
-	ResultNew    bool     `json:"result_new"` // this request brought the result first
-	AlsoIn       []string `json:"also_in"`    // exchanges that brought other results for the same call
-	// Edit is what a replay changed in the result.
+	ResultNew    bool     `json:"result_new"` // this request introduced the result
+	AlsoIn       []string `json:"also_in"`    // exchanges with other results for the same call
+	// Edit is the replay's change to the result.
 	Edit *transcript.Edit `json:"edit"`
-	// From is where a replay took the result from, "" where nothing was replayed.
+	// From is the source of a replayed result, "" without a replay.
 	From transcript.Source `json:"from,omitempty"`
-	// Example says that a developer put the item there (Exchange.Examples).
+	// Example reports that a developer put the item there (Exchange.Examples).
 	Example bool `json:"example,omitempty"`
-	// Findings are what was found at the item, or at the result beside it.
+	// Findings are those about the item or its result.
 	Findings []lint.Finding `json:"findings,omitempty"`
 	// SubAgents are the references of the agents that the call started.
 	SubAgents []string `json:"sub_agents,omitempty"`
 }
 
-// NewTranscript builds the conversation of a stored exchange, with what is found
-// in it.
+// NewTranscript builds the conversation of a stored exchange, with its findings.
 func NewTranscript(ctx context.Context, r transcript.Reader, e *transcript.Exchange) (*Transcript, error) {
 	t, turn, err := newTranscript(ctx, r, e)
 	if err != nil {
@@ -91,8 +90,9 @@ func newTranscript(ctx context.Context, r transcript.Reader, e *transcript.Excha
 	return h.transcript(ctx, r, e)
 }
 
-// answerOnly shows the answer of an exchange whose request is damaged, without
-// findings: they would be about what is lost. It gives why if there is none.
+// answerOnly shows only the answer of an exchange whose request is damaged. It
+// omits findings, which would be about the lost part. If there is no answer, it
+// returns the cause.
 func answerOnly(ctx context.Context, r transcript.Reader, e *transcript.Exchange, why error) (*Transcript, error) {
 	turn, err := history.DecodeAnswerDespite(ctx, r, e, why)
 	if err != nil {
@@ -120,7 +120,7 @@ func (h *conversation) transcript(ctx context.Context, r transcript.Reader, e *t
 	return t, j.turn, b.entries(t)
 }
 
-// around fills in what hangs next to the exchange.
+// around sets the exchanges and takes linked to the exchange.
 func (t *Transcript) around(ctx context.Context, r transcript.Reader, e *transcript.Exchange) error {
 	children, err := r.Children(ctx, e.ID)
 	if err != nil && lost(err) == "" {
@@ -140,7 +140,7 @@ func (t *Transcript) around(ctx context.Context, r transcript.Reader, e *transcr
 	return t.takes(ctx, r, e)
 }
 
-// rowOf gives an exchange, or why there is none to show.
+// rowOf returns an exchange, or why it cannot be shown.
 func rowOf(ctx context.Context, r transcript.Reader, id string) (row *Row, why string, err error) {
 	if id == "" {
 		return nil, "", nil
@@ -188,8 +188,8 @@ func (b *builder) entries(t *Transcript) error {
 	return nil
 }
 
-// readingOrder puts what stands outside the conversation before it: some
-// clients write system prompts and tools behind the messages.
+// readingOrder moves items outside the conversation before it: some clients write
+// system prompts and tools after the messages.
 func (b *builder) readingOrder() []int {
 	var before, after []int
 	for i := range b.items {
@@ -203,7 +203,7 @@ func (b *builder) readingOrder() []int {
 	return append(before, after...)
 }
 
-// besideCall tells whether a result is shown with its call.
+// besideCall reports whether a result is shown with its call.
 func (b *builder) besideCall(i int) bool {
 	n, ok := b.ofResult[i]
 	return ok && b.pairs[n].State == transcript.Paired
@@ -255,7 +255,7 @@ func (b *builder) attach(entry *Entry, i int) error {
 }
 
 // item finds the item at a place, in this history or in the request of another
-// exchange. nil if it is not there.
+// exchange. It returns nil if it is not there.
 func (b *builder) item(place transcript.Place) (*transcript.Item, error) {
 	if it, ok := b.shown[place]; ok || b.read[place.Exchange] {
 		return it, nil
@@ -298,7 +298,7 @@ func (b *builder) ref(id string) (string, error) {
 	return b.refs[id], nil
 }
 
-// batch counts the calls around i that one answer made at once.
+// batch counts the calls around i that one answer made together.
 func (b *builder) batch(i int) int {
 	isCall := func(k int) bool {
 		return k >= 0 && k < len(b.items) && b.items[k].Kind == transcript.ToolCall && !b.items[k].ServerSide

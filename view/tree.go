@@ -14,8 +14,8 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// NewRun reads a run in full. It reads no bodies but those of requests with
-// results that answer no call.
+// NewRun reads a run in full. The only bodies it reads are requests with results
+// that answer no call.
 func NewRun(ctx context.Context, r transcript.Reader, run *transcript.Run, now time.Time) (*Run, error) {
 	v := &Run{Agents: []*Agent{}, Side: []SideCall{}, Pairs: []transcript.Pair{}, Lint: []lint.Finding{},
 		exchanges: map[string]*transcript.Exchange{}, calls: map[transcript.Place]*transcript.CallRow{}, takes: map[string]*transcript.Take{}, tools: map[string][]string{}, byExchange: map[string][]transcript.Pair{}, continued: map[string]bool{}}
@@ -23,7 +23,7 @@ func NewRun(ctx context.Context, r transcript.Reader, run *transcript.Run, now t
 	var rows []transcript.CallRow
 	var readErr error
 	reading := make(chan struct{})
-	go func() { // beside the sums, which take about a third of the time
+	go func() { // concurrently with the sums, which take about a third of the time
 		defer close(reading)
 		list, rows, readErr = v.read(ctx, r, run.ID)
 	}()
@@ -53,8 +53,8 @@ func NewRun(ctx context.Context, r transcript.Reader, run *transcript.Run, now t
 	return v, nil
 }
 
-// read gives the exchanges of a run, oldest first, and the calls of their
-// answers. Calls are read beside exchanges.
+// read returns the exchanges of a run, oldest first, and the calls of their
+// answers. It reads both concurrently.
 func (r *Run) read(ctx context.Context, reader transcript.Reader, run string) (list []*transcript.Exchange, rows []transcript.CallRow, err error) {
 	const atOnce = 512
 	callers := make(chan []string, 1)
@@ -116,7 +116,7 @@ func (r *Run) readTakes(ctx context.Context, reader transcript.Reader) error {
 	return nil
 }
 
-// grow makes the agents of the run's exchanges.
+// grow builds the agents from the run's exchanges.
 func (r *Run) grow(list []*transcript.Exchange, agents []transcript.Agent) {
 	byAgent := map[string][]*transcript.Exchange{}
 	var order []string
@@ -184,8 +184,8 @@ func newSideCall(e *transcript.Exchange) SideCall {
 		Model: cmp.Or(e.ResponseModel, e.Model), Preview: e.Preview, Usage: e.Usage, Link: newLink(&e.Link)}
 }
 
-// growth puts the exchanges of an agent together to steps, and the steps to a
-// line with branches.
+// growth groups the exchanges of an agent into steps, and the steps into a line
+// with branches.
 type growth struct {
 	run        *Run
 	prefix     string // of the references of its steps
@@ -199,7 +199,7 @@ type twig struct {
 	attempts []*transcript.Exchange
 	parent   *twig
 	children []*twig
-	depth    int // how many steps the longest line from it on has
+	depth    int // number of steps of the longest line from it on
 	take     bool
 }
 
@@ -217,7 +217,7 @@ func (g *growth) add(e *transcript.Exchange) {
 	g.byExchange[e.ID] = t
 }
 
-// attempted gives the step that the exchange is another attempt at.
+// attempted returns the step that the exchange retries.
 func (g *growth) attempted(e *transcript.Exchange) *twig {
 	if e.Link.Attempt < 2 {
 		return nil
@@ -231,7 +231,7 @@ func (g *growth) attempted(e *transcript.Exchange) *twig {
 	return nil
 }
 
-// lines gives the agent's own line and the branches that leave it.
+// lines returns the agent's own line and the branches that leave it.
 func (g *growth) lines() ([]*Step, []*Branch) {
 	g.join()
 	var roots []*twig
@@ -251,7 +251,7 @@ func (g *growth) lines() ([]*Step, []*Branch) {
 			steps = append(steps, g.step(t, prefix))
 			next := favourite(t.children)
 			if next != nil && next.take && !t.take {
-				next = nil // what a replay made of the end of a line is none of it
+				next = nil // a replay of the end of a line is not part of the line
 			}
 			for _, c := range t.children {
 				if c != next {
@@ -292,8 +292,8 @@ func (g *growth) lines() ([]*Step, []*Branch) {
 	return steps, branches
 }
 
-// join finds what each step continues, and how long the line is that leads on.
-// A step whose history was dropped comes after the one before by number.
+// join finds what each step continues, and the length of the line after it. A step
+// whose history was dropped follows the one before it by number.
 func (g *growth) join() {
 	byStep := map[int][]*twig{}
 	for _, t := range g.twigs {
@@ -319,8 +319,8 @@ func (g *growth) join() {
 	}
 }
 
-// favourite is the step that the line goes on with: no replay, the one that
-// leads furthest, the first of equals.
+// favourite returns the step that continues the line: no replay, the one with the
+// longest line after it, the first of equals.
 func favourite(list []*twig) *twig {
 	var best *twig
 	for _, t := range list {

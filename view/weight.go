@@ -5,8 +5,8 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Weight estimates how many bytes there are to read of a step: its answer, and what its
-// request adds to the one before.
+// Weight estimates the bytes to read for a step: its answer, and what its request
+// adds to the one before.
 func (r *Run) Weight(s *Step) int64 { return r.weight(s.exchange) }
 
 func (r *Run) weight(e *transcript.Exchange) int64 {

@@ -20,32 +20,32 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// Exit statuses, the same for all commands. They are part of the interface: a list
-// or a search that nothing fits is fine, a reference or a file that is not there is
-// not found.
+// Exit statuses, the same for all commands. They are part of the interface. An
+// empty list or search result is a success; a missing reference or file is
+// exitNotFound.
 const (
 	exitOK       = 0
-	exitFindings = 1 // findings, differences, damage; or the work could not be done
+	exitFindings = 1 // findings, differences, damage; or the command failed
 	exitUsage    = 2
 	exitNotFound = 3
 )
 
-// errFindings ends a command that has already said what it found.
+// errFindings ends a command that has already printed what it found.
 var errFindings = errors.New("findings")
 
-// usageError is a mistake in the arguments.
+// usageError is an error in the arguments.
 type usageError struct{ error }
 
 func (u usageError) Unwrap() error { return u.error }
 
-// console is what a command reads and writes.
+// console is the input and output of a command.
 type console struct {
 	in       io.Reader
 	out, err io.Writer
 	getenv   func(string) string
 }
 
-// app is what the commands share.
+// app is shared by all commands.
 type app struct {
 	console
 	db         string
@@ -94,8 +94,8 @@ func (a *app) terminal() bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// width is how many columns the output has. Where it is no terminal, $COLUMNS says
-// so.
+// width returns the columns of the output. If it is no terminal, it returns
+// $COLUMNS.
 func (a *app) width() int {
 	if n, err := strconv.Atoi(a.getenv("COLUMNS")); err == nil && n > 20 && !a.terminal() {
 		return n
@@ -154,7 +154,7 @@ Exit status, of all commands: 0 fine, also when a list or a search finds nothing
 	return root
 }
 
-// arguments turns a mistake in the number of arguments into a usage error.
+// arguments turns a wrong number of arguments into a usage error.
 func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if check(c, args) != nil {
@@ -176,7 +176,7 @@ func exitCode(err error) int {
 	return exitFindings
 }
 
-// explain says what went wrong and, where it helps, what to do.
+// explain formats an error and, where it helps, what to do about it.
 func explain(err error) string {
 	switch {
 	case errors.Is(err, errFindings):
@@ -208,7 +208,7 @@ func explain(err error) string {
 	return err.Error()
 }
 
-// aboutFile says what is wrong with a file.
+// aboutFile formats an error about a file.
 func aboutFile(err *fs.PathError) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -14,14 +14,14 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// Completing a word must not be felt: it looks at the latest runs and exchanges,
-// and returns up soon.
+// Completion has to be instant: it reads only the latest runs and exchanges, and
+// stops soon.
 const (
 	completeWithin = time.Second
 	completeMost   = 100
 )
 
-// complete teaches the shells what stands behind commands and flags.
+// complete adds shell completion for the values of arguments and flags.
 func (a *app) complete(root *cobra.Command) {
 	words := map[string][]string{"dialect": dialects, "outcome": outcomes, "by": statsBy, "sort": view.CallOrders}
 	stored := map[string]func(*view.RunRow) []string{
@@ -119,7 +119,7 @@ func (a *app) offerSteps(ctx context.Context, r transcript.Reader, ref string, o
 	}
 }
 
-// storedWords completes what the latest runs have: models, tags.
+// storedWords completes values from the latest runs: models, tags.
 func (a *app) storedWords(of func(*view.RunRow) []string) cobra.CompletionFunc {
 	return func(c *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(c.Context(), completeWithin)

@@ -10,24 +10,24 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// paged are the commands whose output may be longer than a screen, and ends.
+// paged returns the commands with finite output that may be longer than a screen.
 func paged() map[string]bool {
 	return map[string]bool{"ls": true, "show": true, "tree": true, "calls": true, "lint": true, "diff": true, "compare": true,
 		"timing": true, "context": true, "cache": true, "stats": true, "search": true}
 }
 
-// pager is a terminal behind a program that shows it page by page. It is started by
-// the first write, so that a command that only fails starts none.
+// pager shows the output page by page. The first write starts it, so that a command
+// that only fails starts none.
 type pager struct {
 	screen *os.File
 	say    string // the command
 	env    []string
 	cmd    *exec.Cmd
 	in     io.WriteCloser
-	failed bool // it could not be started: the screen is written to
+	failed bool // it could not be started: write to the terminal directly
 }
 
-// turnPages puts a pager before the terminal, if a command's output is for one.
+// turnPages starts a pager if the command's output goes to a terminal.
 func (a *app) turnPages(c *cobra.Command) {
 	screen, ok := a.out.(*os.File)
 	follow := c.Flags().Lookup("follow")
@@ -41,7 +41,7 @@ func (a *app) turnPages(c *cobra.Command) {
 		}
 	}
 	if a.getenv("LESS") == "" {
-		p.env = append(p.env, "LESS=FRX") // leave where all fits on the screen, pass colours on
+		p.env = append(p.env, "LESS=FRX") // quit if everything fits on the screen, keep colours
 	}
 	a.out = p
 }
@@ -77,8 +77,8 @@ func (p *pager) close() {
 		return
 	}
 	p.in.Close()
-	_ = p.cmd.Wait() // how it ends is the reader's choice
+	_ = p.cmd.Wait() // its exit status is up to the reader
 }
 
-// left reports whether an error only says that the reader left before the end.
+// left reports whether an error only means that the reader quit early.
 func left(err error) bool { return errors.Is(err, syscall.EPIPE) }

@@ -14,8 +14,8 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// prices returns the table of prices, with what the user's own file says: --prices,
-// else $RETAKE_PRICES, else $XDG_CONFIG_HOME/retake/prices.json if it is there.
+// prices returns the price table, including the user's own file: --prices, else
+// $RETAKE_PRICES, else $XDG_CONFIG_HOME/retake/prices.json if it exists.
 func (a *app) prices() (*pricing.Table, error) {
 	table := pricing.New()
 	path, must := a.pricesFile, true
@@ -57,7 +57,7 @@ func (a *app) usualPrices() string {
 	return filepath.Join(config, "retake", "prices.json")
 }
 
-// weigh fills in what a run costs and, for programs, what is found in it.
+// weigh sets the costs of a run and, for programs, its findings.
 func (a *app) weigh(ctx context.Context, r transcript.Reader, run *view.Run) error {
 	table, err := a.prices()
 	if err != nil {
@@ -70,8 +70,8 @@ func (a *app) weigh(ctx context.Context, r transcript.Reader, run *view.Run) err
 	return run.Judge(ctx, r, view.InputCost(table))
 }
 
-// exchangeCost says what an exchange costs, and names the model to add to the
-// prices if that is not known.
+// exchangeCost formats the cost of an exchange. If it is unknown, it names the
+// model to add to the prices.
 func exchangeCost(r *view.Row) string {
 	switch {
 	case r.CostUSD != nil && r.Usage != nil && !r.Usage.Complete:
@@ -84,7 +84,7 @@ func exchangeCost(r *view.Row) string {
 	return ""
 }
 
-// runCost says what a run costs.
+// runCost formats the cost of a run.
 func runCost(r *view.RunRow) string {
 	cost := ""
 	if r.CostUSD != nil {
@@ -99,7 +99,7 @@ func runCost(r *view.RunRow) string {
 	return cost
 }
 
-// noPrice says what a price was looked for and not found for, and where one goes.
+// noPrice names the models without a price, and where to add one.
 func noPrice(models, hosts []string) string {
 	return fmt.Sprintf("no price for %s at %s (--prices adds one)", word(strings.Join(models, ", ")), word(strings.Join(hosts, ", ")))
 }

@@ -10,8 +10,7 @@ import (
 	"golang.org/x/term"
 )
 
-// progress is a line on a terminal that says how far a command is. Elsewhere it
-// says nothing.
+// progress is a progress line on a terminal. Elsewhere it prints nothing.
 type progress struct {
 	out     io.Writer
 	on      bool
@@ -19,7 +18,7 @@ type progress struct {
 	shown   time.Time
 }
 
-// redraw is how often the line may change.
+// redraw is the minimum time between two updates.
 const redraw = 100 * time.Millisecond
 
 func (a *app) progress() *progress {
@@ -33,7 +32,7 @@ func (a *app) progress() *progress {
 	return p
 }
 
-// show draws the line; a total of 0 is one that is not known.
+// show draws the line; a total of 0 is unknown.
 func (p *progress) show(what string, done, total int64) {
 	if now := time.Now(); !p.on || now.Sub(p.shown) < redraw {
 		return
@@ -58,7 +57,7 @@ func (p *progress) clear() {
 	}
 }
 
-// number is a count for eyes.
+// number formats a count for people.
 func number(n int64) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {

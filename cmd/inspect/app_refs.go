@@ -13,7 +13,7 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// notFound is a transcript.ErrNotFound with advice.
+// notFound is a transcript.ErrNotFound with a hint.
 type notFound string
 
 func (n notFound) Error() string        { return string(n) }
@@ -22,21 +22,20 @@ func (n notFound) Is(target error) bool { return target == transcript.ErrNotFoun
 // looksLikeCall recognises the common forms of call ids.
 var looksLikeCall = regexp.MustCompile(`^(call|toolu|functions|chatcmpl-tool|fc|srvtoolu)[_.-]`)
 
-// resolve finds the exchange that ref means and says what to do if there is
-// none.
+// resolve finds the exchange of a reference. Its errors include a hint.
 func (a *app) resolve(ctx context.Context, r transcript.Reader, ref string) (*transcript.Exchange, error) {
 	e, err := view.Resolve(ctx, r, ref)
 	return e, whatIsMissing(err, ref)
 }
 
-// resolveRun finds the run that ref means, or of the exchange that it means.
+// resolveRun finds the run of a reference, or the run of its exchange.
 func (a *app) resolveRun(ctx context.Context, r transcript.Reader, ref string) (*transcript.Run, error) {
 	run, err := view.ResolveRun(ctx, r, ref)
 	return run, whatIsMissing(err, ref)
 }
 
-// openRun opens the database and reads the run that ref means. Without an error the
-// database is the caller's to close.
+// openRun opens the database and reads the run of a reference. If there is no
+// error, the caller closes the database.
 func (a *app) openRun(ctx context.Context, ref string) (*store.DB, *view.Run, error) {
 	db, err := a.open()
 	if err != nil {
@@ -52,13 +51,13 @@ func (a *app) openRun(ctx context.Context, ref string) (*store.DB, *view.Run, er
 	return nil, nil, errors.Join(err, db.Close())
 }
 
-// locate finds what ref means.
+// locate finds the target of a reference.
 func (a *app) locate(ctx context.Context, r transcript.Reader, ref string) (*view.Target, error) {
 	t, err := view.Locate(ctx, r, ref)
 	return t, whatIsMissing(err, ref)
 }
 
-// whatIsMissing says what to do about a reference that means nothing.
+// whatIsMissing adds a hint to the error of a reference.
 func whatIsMissing(err error, ref string) error {
 	switch {
 	case errors.Is(err, view.ErrBadRef) && looksLikeCall.MatchString(ref):

@@ -7,14 +7,14 @@ import (
 	"github.com/retake-debugger/retake/recorder/spool"
 )
 
-// tellWaiting says in a line if exchanges of a recorder that was killed are not
-// in the database yet, and if some cannot be read.
+// tellWaiting prints a line if exchanges of a killed recorder are not in the
+// database yet or cannot be read.
 func (a *app) tellWaiting() {
 	path, err := a.path()
 	if err != nil {
 		return
 	}
-	// Whatever keeps the spool from being read is for doctor to tell.
+	// Errors of the spool are reported by doctor.
 	w, err := spool.Abandoned(retake.SpoolDir(path))
 	if err == nil && w.Exchanges > 0 {
 		fmt.Fprintln(a.err, "inspect: "+waitingLine(w))

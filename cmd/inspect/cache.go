@@ -103,7 +103,7 @@ func (a *app) printCache(c *view.Cache) error {
 	return p.failed
 }
 
-// count64 writes a count, "" if there is none.
+// count64 formats a count, "" if it is unknown.
 func (a *app) count64(n *int64) string {
 	if n == nil {
 		return ""
@@ -132,7 +132,7 @@ func breakLine(b *view.CacheBreak) string {
 	return fmt.Sprintf("%s: %q was %q", line, now, was)
 }
 
-// onlyDifferent shortens two texts to where they differ and a little before.
+// onlyDifferent shortens two texts to the difference and a little before it.
 func onlyDifferent(a, b string) (string, string) {
 	const before, after = 20, 40
 	x, y := []rune(a), []rune(b)

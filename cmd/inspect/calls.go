@@ -91,7 +91,7 @@ func (a *app) calls(ctx context.Context, o *callsOptions, args []string) error {
 	return a.printCalls(list)
 }
 
-// noCalls says why a table of calls is empty.
+// noCalls prints why a table of calls is empty.
 func (a *app) noCalls(o *callsOptions) error {
 	switch {
 	case o.ID != "":
@@ -104,7 +104,7 @@ func (a *app) noCalls(o *callsOptions) error {
 	return nil
 }
 
-// runsLookedAt bounds how many runs are shown that made a call of some id.
+// runsLookedAt bounds the listed runs with a call of some id.
 const runsLookedAt = 20
 
 func (a *app) callsOf(ctx context.Context, r transcript.Reader, o *callsOptions, args []string) ([]view.Call, error) {
@@ -142,7 +142,7 @@ func (a *app) callsOf(ctx context.Context, r transcript.Reader, o *callsOptions,
 	return slices.DeleteFunc(list, func(c view.Call) bool { return c.Step != ref && (t.Step > 0 || c.Agent != ref) }), nil
 }
 
-// refOf writes the reference of an agent or a step as the tables do.
+// refOf formats the reference of an agent or a step as in the tables.
 func refOf(t *view.Target) string {
 	ref := view.RunRef(t.Run.N)
 	if t.Agent > 1 || t.Agent == 1 && t.Step == 0 {
@@ -154,7 +154,7 @@ func refOf(t *view.Target) string {
 	return ref
 }
 
-// first returns the first argument, or what stands for none.
+// first returns the first argument, or the default.
 func first(args []string, none string) string {
 	if len(args) == 0 {
 		return none
@@ -200,7 +200,7 @@ func (a *app) printCalls(list []view.Call) error {
 	return t.print()
 }
 
-// textCut bounds how much of a text is looked at for a line of the terminal.
+// textCut bounds how much of a text is processed for a line of the terminal.
 func textCut(a *app) int {
 	if a.terminal() {
 		return 600
@@ -220,7 +220,7 @@ func textOf(c *view.Call) string {
 
 func sizeOf(c *view.Call) string { return size(c.ResultBytes) }
 
-// stateOf says in a word what came of a call.
+// stateOf describes the result of a call in one word.
 func stateOf(c *view.Call) string {
 	state := string(c.State)
 	switch {
@@ -244,7 +244,7 @@ func stateOf(c *view.Call) string {
 
 func (a *app) callsCSV(list []view.Call) error {
 	w := csv.NewWriter(a.out)
-	_ = w.Write(callColumns) // its errors come with Flush
+	_ = w.Write(callColumns) // its errors come from Flush
 	for i := range list {
 		c := &list[i]
 		latency, result := "", ""
@@ -260,8 +260,8 @@ func (a *app) callsCSV(list []view.Call) error {
 	return w.Error()
 }
 
-// share shortens two columns to what the others leave of the width, the second
-// one a little less.
+// share shortens two columns to the width that the others leave, the second one a
+// little less.
 func (t *table) share(width int, left, right string) {
 	for _, name := range t.narrow {
 		if width-t.fixed(left, right) >= 2*lastColumn {
@@ -287,7 +287,7 @@ func (t *table) share(width int, left, right string) {
 	}
 }
 
-// fixed is the width of all columns but two, with what lies between them.
+// fixed returns the width of all columns but two, including separators.
 func (t *table) fixed(left, right string) int {
 	used := 0
 	for i, name := range t.header {

@@ -76,8 +76,8 @@ func (a *app) compare(ctx context.Context, o view.DiffOptions, refs []string) er
 	return nil
 }
 
-// printComparison prints a row for each run; on a terminal what each called, where
-// it left the path of the first one, and its answer, stand below.
+// printComparison prints a row for each run. On a terminal it adds what each
+// called, where it departs from the first run, and its answer.
 func (a *app) printComparison(c *view.Comparison) error {
 	p := a.printer(false)
 	header := []string{"run", "model", "steps", "calls", "errors", "in|in_tokens", "cached|cached_tokens", "out|out_tokens", "cost|cost_usd", "took|took_ms", "end"}
@@ -128,8 +128,7 @@ func leavingCells(r *view.Compared) []string {
 	return append(cells, visible(r.Answer))
 }
 
-// compared tells in a few lines where a run went another way, and what it said
-// last.
+// compared prints where a run departs from the first one, and its last answer.
 func (p *printer) compared(r *view.Compared, first string, isFirst bool) {
 	p.line("")
 	p.line("%s  %s", p.style(r.Ref, bold), cut(word(transcript.Head(r.Name, 200)), p.room(len(r.Ref)+2)))

@@ -67,11 +67,11 @@ func partName(p *view.Part) string {
 	return word(p.Name)
 }
 
-// stepsShown bounds the steps of a long run that are shown one by one: the first
-// and the last ones, and some between.
+// stepsShown bounds the steps of a long run that are shown: the first and the last
+// ones, and some between.
 const stepsShown = 40
 
-// showWindow draws a bar for each step and tells what the last one holds.
+// showWindow draws a bar for each step and lists the content of the last one.
 func (a *app) showWindow(w *view.Window) error {
 	p := a.printer(false)
 	if len(w.Steps) == 0 {
@@ -118,12 +118,12 @@ func percent(part, of int64) string {
 	return fmt.Sprintf("%d %%", part*100/of)
 }
 
-// partSigns draw the kinds of parts, so that they are told apart without colours.
+// partSigns are the signs of the kinds of parts, distinct even without colours.
 var partSigns = []struct{ name, sign, style string }{
 	{"system", "▒", dim}, {"tools", "░", dim}, {"user", "▓", bold}, {"assistant", "▓", green}, {"calls", "▚", cyan}, {"reasoning", "▞", dim}, {"results", "█", yellow}, {"other", "·", ""},
 }
 
-// fill draws what fills a window, in the order of partSigns.
+// fill draws the content of a window, in the order of partSigns.
 func (p *printer) fill(s *view.WindowStep, room int, most int64) string {
 	whole := int(int64(room) * s.Tokens / most)
 	bytes := map[string]int64{}

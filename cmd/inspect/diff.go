@@ -112,10 +112,10 @@ func (a *app) makeDiff(ctx context.Context, r transcript.Reader, o *diffOptions,
 	return view.NewDiff(ctx, r, x, y, o.DiffOptions, time.Now())
 }
 
-// fact is one line of what two sides come to.
+// fact is one figure of both sides.
 type fact struct {
 	name, was, now, delta string
-	unit                  string // behind its name, for programs
+	unit                  string // added to its name for programs
 }
 
 func (a *app) diffFacts(d *view.Diff) []fact {
@@ -155,7 +155,7 @@ func dialectsOf(s *view.Side) string {
 	return strings.Join(names, ", ")
 }
 
-// counts is a fact of two numbers, which are digits alone for programs.
+// counts is a fact of two integers, printed as plain digits for programs.
 func (a *app) counts(name string, was, now int) fact {
 	write := func(n int) string { return number(int64(n)) }
 	if !a.terminal() {
@@ -171,7 +171,7 @@ func (a *app) counts(name string, was, now int) fact {
 	return f
 }
 
-// dollars writes what something costs: exact in a pipe, "?" where it is not known.
+// dollars formats a cost: exact in a pipe, "?" if it is unknown.
 func (a *app) dollars(usd *string, lowerBound bool) string {
 	if usd == nil {
 		return "?"
@@ -186,8 +186,8 @@ func (a *app) dollars(usd *string, lowerBound bool) string {
 	return s
 }
 
-// printDiff prints a diff for programs: a row for each difference, and one for
-// each act that is the same.
+// printDiff prints a diff for programs: a row for each difference, and one for each
+// unchanged act.
 func (a *app) printDiff(d *view.Diff) error {
 	w := bufio.NewWriterSize(a.out, 32<<10)
 	row := func(fate analysis.Fate, x, y, kind, name, at, was, now string) {
@@ -271,7 +271,7 @@ func actLines(act *view.DiffAct) []actLine {
 			list = append(list, actLine{"error", strconv.FormatBool(r.WasError), strconv.FormatBool(r.NowError)})
 		}
 	}
-	if list == nil { // other parts than text
+	if list == nil { // parts other than text
 		list = []actLine{{}}
 	}
 	return list
@@ -291,7 +291,7 @@ func textOfItem(it *transcript.Item) string {
 	return it.Text
 }
 
-// whole is all that an act says.
+// whole returns the full content of an act.
 func whole(r *view.ActRef) string {
 	s := gistOf(r.Item)
 	if r.Result != nil {

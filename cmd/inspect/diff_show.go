@@ -15,7 +15,7 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// roundedDollars shortens an exact amount for eyes.
+// roundedDollars rounds an exact amount for people.
 func roundedDollars(exact string) string {
 	r, ok := new(big.Rat).SetString(exact)
 	if !ok {
@@ -27,11 +27,11 @@ func roundedDollars(exact string) string {
 	return pricing.Rounded(r)
 }
 
-// diffPrinter prints a diff for eyes.
+// diffPrinter prints a diff for people.
 type diffPrinter struct {
 	*printer
 	d          *view.Diff
-	refA, refB int // widths of the columns with the steps
+	refA, refB int // widths of the step columns
 	name       int
 }
 
@@ -115,7 +115,7 @@ func (p *diffPrinter) settings() {
 
 const shortList = 4
 
-// change writes a value that differs.
+// change prints a changed value.
 func (p *diffPrinter) change(at string, v analysis.Difference, indent int) string {
 	room := p.room(indent + displaywidth.String(word(at)) + 6)
 	was, now := word(string(v.Was)), word(string(v.Now))
@@ -155,10 +155,10 @@ func (p *diffPrinter) divergence() {
 	p.line("first divergence at %s · %s", p.style(strings.Join(at, " / "), bold), counts)
 }
 
-// around is how many acts that are the same are shown beside those that are not.
+// around is how many unchanged acts are shown next to a difference.
 const around = 1
 
-// acts prints the lines of the diff; longer stretches of the same are told of.
+// acts prints the lines of the diff. Longer unchanged stretches are summed up.
 func (p *diffPrinter) acts() {
 	p.line("")
 	acts := p.d.Acts
@@ -208,12 +208,12 @@ func (p *diffPrinter) nameOf(act *view.DiffAct) string {
 	return strings.Repeat("› ", min(depth, 4)) + word(name)
 }
 
-// act prints a line of the diff, and below it what differs.
+// act prints a line of the diff, and its differences below.
 func (p *diffPrinter) act(act *view.DiffAct) {
 	sign, style := map[analysis.Fate]string{analysis.Same: " ", analysis.Changed: "~", analysis.Added: "+", analysis.Removed: "−"}[act.Fate], fateStyle(act.Fate)
 	margin := fmt.Sprintf("%s %s  %s  ", sign, pad(stepOf(act.A), p.refA), pad(stepOf(act.B), p.refB))
 	indent := 2 + p.refA + 2 + p.refB + 2
-	if act.Fate == analysis.Same && !act.Moved { // the name is all that is told
+	if act.Fate == analysis.Same && !act.Moved { // only the name is shown
 		p.line("%s%s", p.style(margin, style), p.style(cut(p.nameOf(act), p.room(indent)), cyan))
 		return
 	}
@@ -239,7 +239,7 @@ func (p *diffPrinter) act(act *view.DiffAct) {
 	}
 }
 
-// lineStyle keeps what is added and removed in its colour, and the rest plain.
+// lineStyle colours what is added or removed.
 func lineStyle(act *view.DiffAct) string {
 	if act.Fate == analysis.Added || act.Fate == analysis.Removed {
 		return fateStyle(act.Fate)
@@ -265,7 +265,7 @@ func (p *diffPrinter) sideText(r *view.ActRef, room int) string {
 	return cut(s+mark+result, room)
 }
 
-// changed prints what differs of two versions of an act.
+// changed prints the differences between two versions of an act.
 func (p *diffPrinter) changed(act *view.DiffAct, indent int) {
 	margin := strings.Repeat(" ", indent)
 	if len(act.Text) > 0 {

@@ -13,8 +13,8 @@ import (
 // spansShown bounds the lines of a text diff without --full.
 const spansShown = 6
 
-// spans prints a word diff. What is the same is shortened to what stands beside
-// a difference. Without colours the differences are in brackets.
+// spans prints a word diff. Unchanged text is shortened to what is next to a
+// difference. Without colours the differences are in brackets.
 func (p *diffPrinter) spans(margin, label string, spans []analysis.Span) {
 	const beside = 32
 	var plain []piece
@@ -51,7 +51,7 @@ func (p *diffPrinter) spans(margin, label string, spans []analysis.Span) {
 	}
 }
 
-// spaced puts back the space at the ends of a text that was folded.
+// spaced restores the space at the ends of a folded text.
 func spaced(was, folded string) string {
 	if folded == "" {
 		if was != "" {
@@ -68,7 +68,7 @@ func spaced(was, folded string) string {
 	return folded
 }
 
-// shortened leaves so many characters of a text at those ends that touch a
+// shortened keeps that many characters of a text at the ends that touch a
 // difference.
 func shortened(s string, most int, start, end bool) string {
 	if utf8.RuneCountInString(s) <= 2*most {
@@ -87,8 +87,8 @@ func shortened(s string, most int, start, end bool) string {
 
 type piece struct{ text, style string }
 
-// wrapPieces breaks styled text into lines of so many columns, at spaces where
-// there are any.
+// wrapPieces breaks styled text into lines of that many columns, at spaces if there
+// are any.
 func wrapPieces(list []piece, columns int) [][]piece {
 	var lines [][]piece
 	var line []piece

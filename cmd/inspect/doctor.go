@@ -14,11 +14,11 @@ import (
 	"github.com/retake-debugger/retake/store"
 )
 
-// What a check of doctor says.
+// The results of a check.
 const (
 	stateOK      = "ok"
-	stateNote    = "note"    // good to know
-	stateProblem = "problem" // to be mended
+	stateNote    = "note"    // for information
+	stateProblem = "problem" // to be fixed
 )
 
 // check is one line of doctor.
@@ -105,7 +105,7 @@ func (d *doctor) examine(ctx context.Context) {
 	}
 }
 
-// indexed returns how far the search index is.
+// indexed checks the progress of the search index.
 func (d *doctor) indexed(ctx context.Context) {
 	db, err := store.OpenReader(d.path)
 	if err != nil {
@@ -168,8 +168,8 @@ func (d *doctor) damage(x *store.Examination) {
 }
 
 const (
-	muchFree = 64 << 20  // bytes in the database that are worth giving back
-	muchLog  = 192 << 20 // bytes of a log that somebody must be keeping from being moved
+	muchFree = 64 << 20  // free bytes in the database that are worth releasing
+	muchLog  = 192 << 20 // bytes of a log that some reader must be keeping from being checkpointed
 )
 
 func (d *doctor) contents(x *store.Examination) {
@@ -211,7 +211,7 @@ func (d *doctor) spool() {
 	}
 }
 
-// littleRoom is where the disk is about to be full.
+// littleRoom is the free space below which doctor warns.
 const littleRoom = 256 << 20
 
 func (d *doctor) room() {

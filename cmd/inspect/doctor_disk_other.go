@@ -2,5 +2,5 @@
 
 package main
 
-// freeSpace is not known here.
+// freeSpace is unknown on this system.
 func freeSpace(string) (int64, bool) { return 0, false }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// freeSpace returns the bytes that are free where a file lies, or will.
+// freeSpace returns the free bytes at the location of a file, which need not exist.
 func freeSpace(path string) (int64, bool) {
 	var s syscall.Statfs_t
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {

@@ -56,14 +56,14 @@ func newExport(a *app) *cobra.Command {
 
 Formats:
 ` + formatHelp() + `
-Of a run, formats of conversations get the last step of each agent and branch,
-replays aside; formats of exchanges get all of them. Without a reference it is the
-latest run. --filter takes the words that "inspect search" knows: of the runs, or
-all exchanges, those that pass.
+For a run, conversation formats export the last step of each agent and branch,
+without replays; exchange formats export all exchanges. Without a reference, export
+uses the latest run. --filter takes the filters of "inspect search" and exports only
+matching exchanges, of the given runs or of all.
 
-What a format cannot carry is listed on standard error. Training data and examples
-have to be whole: what is unfinished is left out and told; pages are marked.
-Programs read the key from the environment; it is in no export.`,
+What a format cannot represent is listed on standard error. Unfinished conversations
+are left out of training data and examples, and reported; HTML pages mark them.
+Exported programs read the API key from the environment; no export contains it.`,
 		Example: `  inspect export --format jsonl > all.jsonl
   inspect export x12 --format raw-request | sha256sum
   inspect export r12 --format html -o r12.html
@@ -148,7 +148,7 @@ func (a *app) export(ctx context.Context, o *exportOptions, refs []string) error
 	return errors.Join(err, x.tellRedacted())
 }
 
-// export prepares what writes.
+// export prepares the export.
 func (x *exporting) export() (*files.Export, error) {
 	steps, err := files.ParseSteps(x.o.steps)
 	if err != nil {
@@ -158,7 +158,7 @@ func (x *exporting) export() (*files.Export, error) {
 		Note: func(text string) { fmt.Fprintln(x.err, "inspect: "+visible(text)) },
 		Options: files.Options{Chunks: x.o.chunks, MaxTokens: x.o.maxTokens, MaxResult: x.o.maxResult, As: x.o.as, API: transcript.Dialect(x.o.api), Steps: steps,
 			System: x.o.system, Words: x.o.words}}
-	if x.form.Name == "jsonl" { // the only one that tells costs
+	if x.form.Name == "jsonl" { // the only form with costs
 		if out.Prices, err = x.prices(); err != nil {
 			return nil, err
 		}
@@ -186,8 +186,8 @@ func (o *exportOptions) check() error {
 	return nil
 }
 
-// exportErrors are the exchanges that cannot be exported, because they are
-// damaged or not finished: each is told, and the export goes on.
+// exportErrors are the exchanges that cannot be exported, because they are damaged
+// or unfinished. Each is reported, and the export continues.
 type exportErrors struct {
 	app     *app
 	written int
@@ -226,8 +226,8 @@ func (x *exportErrors) err() error {
 	return nil
 }
 
-// writeTo returns write the named file, or standard output. A file is complete
-// or not there; a device or a pipe is written to as it is.
+// writeTo lets write write the named file, or standard output. A regular file is
+// complete or does not exist; a device or a pipe is written to directly.
 func (a *app) writeTo(file string, write func(io.Writer) error) error {
 	if file == "" {
 		w := bufio.NewWriter(a.out)
@@ -243,7 +243,7 @@ func (a *app) writeTo(file string, write func(io.Writer) error) error {
 	}
 	w := bufio.NewWriter(f)
 	err = write(w)
-	leftOut := errors.Is(err, errFindings) // what is written is whole all the same
+	leftOut := errors.Is(err, errFindings) // the written file is complete anyway
 	if leftOut {
 		err = nil
 	}
@@ -257,7 +257,7 @@ func (a *app) writeTo(file string, write func(io.Writer) error) error {
 	return errFindings
 }
 
-// writeInto writes to what is there already and is no regular file.
+// writeInto writes to an existing file that is not regular.
 func writeInto(file string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(file, os.O_WRONLY, 0)
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/retake-debugger/retake/redact"
 )
 
-// mostVault bounds a vault, and a text whose secrets are put back.
+// mostVault bounds a vault, and a text whose secrets are restored.
 const mostVault = 1 << 30
 
-// redacting makes the export read what is stored without its secrets.
+// redacting makes the export read everything without its secrets.
 func (x *exporting) redacting() error {
 	if !x.o.redact && x.o.vault == "" && x.o.rules == "" {
 		return nil
@@ -45,7 +45,7 @@ func (x *exporting) redacting() error {
 	return nil
 }
 
-// tellRedacted lists what was replaced, and keeps it in the vault.
+// tellRedacted lists the replacements and saves them in the vault.
 func (x *exporting) tellRedacted() error {
 	if x.scrub == nil {
 		return nil

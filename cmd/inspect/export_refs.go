@@ -11,8 +11,8 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// choose reads the references. Without any it is the latest run, or everything
-// where the form says so or a filter narrows it.
+// choose reads the references. The default is the latest run, or everything if the
+// form or a filter asks for it.
 func (x *exporting) choose() ([]files.Chosen, error) {
 	refs := x.refs
 	if x.form.One {
@@ -32,7 +32,7 @@ func (x *exporting) choose() ([]files.Chosen, error) {
 	for _, ref := range refs {
 		t, err := x.locate(x.ctx, x.reader, ref)
 		if err != nil {
-			if errors.Is(err, transcript.ErrNotFound) { // named, not pruned meanwhile
+			if errors.Is(err, transcript.ErrNotFound) { // named, and not pruned in the meantime
 				return nil, err
 			}
 			if err := x.errors.take(ref, err); err != nil {
@@ -49,8 +49,8 @@ func (x *exporting) choose() ([]files.Chosen, error) {
 	return list, nil
 }
 
-// filter reads --filter; nil if there is none. Texts, tools and errors are looked
-// for as search does it, the rest is in the exchange.
+// filter reads --filter; nil if there is none. Texts, tools and errors are matched
+// by a search, the rest by the exchange.
 func (x *exporting) filter() (func(*transcript.Exchange) bool, error) {
 	if x.o.filter == "" {
 		return nil, nil

@@ -30,17 +30,17 @@ func newImport(a *app) *cobra.Command {
 calls are found in the same way. Importing a file again adds nothing.
 
 Formats: ` + strings.Join(names[1:], ", ") + `;
-auto tells them apart. A zip archive is taken in as the files that it holds; archives
-in it are not. Beside a session of Claude Code lie those of its sub-agents,
-which come along.
+auto detects them. For a zip archive, import reads the files in it, but no archives
+in it. With a session of Claude Code, it also imports the sessions in the folder of
+its sub-agents.
 
-What came by import says so (ls, show, and "imported" in JSON) and what it is worth:
+Imported exchanges are marked (in ls, show, and as "imported" in JSON) with a grade:
   exact      the bytes that went over the wire
-  rebuilt    put together from what was kept: enough to be sent again
+  rebuilt    rebuilt from a transcript: complete enough to be sent again
   view only  the same with parts missing, such as system prompt or tools
 
-A line that cannot be read is told with its number, and the rest goes in; the exit
-status is 1 then.`,
+An unreadable line is reported with its number, and the rest is imported; the exit
+status is then 1.`,
 		Example: `  inspect import retake.archive
   inspect import ~/.claude/projects/*/*.jsonl
   inspect import --format openai-chat train.jsonl
@@ -140,7 +140,7 @@ type importing struct {
 	told int // files left out of an archive
 }
 
-// file takes in a file with those that belong to it.
+// file imports a file with the files that belong to it.
 func (im *importing) file(ctx context.Context, path string) (*files.Imported, error) {
 	defer im.close()
 	f, err := im.opened(path)
@@ -168,7 +168,7 @@ func (im *importing) close() {
 	im.open = nil
 }
 
-// beside returns the sessions of the sub-agents of one of Claude Code.
+// beside returns the sub-agent sessions of a Claude Code session.
 func (im *importing) beside(path, format string) ([]files.File, error) {
 	if format != "claude-code" {
 		return nil, nil
@@ -210,7 +210,7 @@ func (im *importing) opened(path string) (files.File, error) {
 	return files.File{Name: path, Base: strings.TrimSuffix(base, filepath.Ext(path)), Reader: &watched{f, info.Size(), 0, im.bar, base}}, nil
 }
 
-// left tells of files in an archive that were left out, the first ones.
+// left reports the first files of an archive that were left out.
 func (im *importing) left(file, entry, why string) {
 	const most = 20
 	if im.told++; im.told > most {
@@ -228,7 +228,7 @@ func (im *importing) bad(file string, number int64, err error) {
 	fmt.Fprintf(im.app.err, "inspect: %s:%d: %s\n", visible(file), number, visible(oneLine(err.Error())))
 }
 
-// watched returns how far a file is read.
+// watched counts how far a file has been read.
 type watched struct {
 	io.Reader
 	size, done int64

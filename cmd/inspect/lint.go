@@ -79,7 +79,7 @@ func (a *app) lint(ctx context.Context, o lintOptions, args []string) error {
 	return a.printFindings(lint.Without(findings, o.ignore), refs)
 }
 
-// findings judges what is asked for. refs names the exchanges.
+// findings judges the target of ref. refs names the exchanges.
 func (a *app) findings(ctx context.Context, o lintOptions, ref string) (found []lint.Finding, refs func(string) string, err error) {
 	if o.file != "" {
 		found, err = a.lintFile(o)
@@ -123,7 +123,7 @@ func (a *app) lintRun(ctx context.Context, db *store.DB, t *view.Target) ([]lint
 	return found, run.RefOf, nil
 }
 
-// maxRequest bounds a request that is read from a file.
+// maxRequest bounds a request from a file.
 const maxRequest = 256 << 20
 
 func (a *app) lintFile(o lintOptions) ([]lint.Finding, error) {
@@ -176,7 +176,7 @@ func (a *app) printFindings(found []lint.Finding, refs func(string) string) erro
 	return err
 }
 
-// showFindings prints findings for eyes, each with its advice below it.
+// showFindings prints findings for people, each with its advice below.
 func (a *app) showFindings(found []lint.Finding, refs func(string) string) error {
 	p := a.printer(false)
 	count := map[lint.Severity]int{}

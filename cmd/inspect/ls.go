@@ -102,7 +102,7 @@ func (o *lsOptions) check() error {
 	return usage.OneOf("--outcome", o.outcome, outcomes)
 }
 
-// query is what the list is narrowed by: words, and flags, which say the same.
+// query returns the filter of the list, from words and from the equivalent flags.
 func (o *lsOptions) query(words []string, now time.Time) (view.ListQuery, error) {
 	if err := o.check(); err != nil {
 		return view.ListQuery{}, err
@@ -113,7 +113,7 @@ func (o *lsOptions) query(words []string, now time.Time) (view.ListQuery, error)
 	}
 	for _, f := range []struct {
 		name, value string
-		given       bool // as a word
+		given       bool // given as a word
 	}{
 		{"model", o.model, q.Model != ""}, {"dialect", o.dialect, q.Dialect != ""}, {"outcome", o.outcome, q.Outcome != ""},
 		{"tool", o.tool, q.Tool != ""}, {"tag", o.tag, q.Tag != ""}, {"since", "", o.since != "" && !q.Since.IsZero()},
@@ -140,7 +140,7 @@ func (o *lsOptions) query(words []string, now time.Time) (view.ListQuery, error)
 	return q, err
 }
 
-// more is the limit to ask for, to know whether there are more.
+// more returns a limit that shows whether there are more.
 func (o *lsOptions) more() int {
 	if o.limit == 0 {
 		return 0
@@ -148,14 +148,15 @@ func (o *lsOptions) more() int {
 	return o.limit + 1
 }
 
-// runFilter is what is asked for of runs.
+// runFilter returns the filter for runs.
 func (o *lsOptions) runFilter(q *view.ListQuery) transcript.RunFilter {
 	f := q.Runs()
 	f.Limit = o.more()
 	return f
 }
 
-// newest leaves the newest of a list, newest first, and puts them in order.
+// newest keeps the newest elements of a list that is sorted newest first, and sorts
+// them for output.
 func newest[T any](a *app, list []T, limit int) []T {
 	if limit > 0 && len(list) > limit {
 		list = list[:limit]
@@ -226,8 +227,8 @@ var (
 		string(transcript.ClientDisconnect), string(transcript.RecorderCrashed), string(transcript.RecorderStopped)}
 )
 
-// printRuns prints a table of runs. What names a run comes last: it takes the
-// room that the other columns leave.
+// printRuns prints a table of runs. The name comes last: it takes the width that
+// the other columns leave.
 func (a *app) printRuns(rows []view.RunRow) error { return a.runTable(rows).print() }
 
 func (a *app) runTable(rows []view.RunRow) *table {
@@ -260,8 +261,8 @@ func (a *app) runTable(rows []view.RunRow) *table {
 	return t
 }
 
-// runDollars is what a run cost: nothing where nobody pays, "?" where no price is
-// known.
+// runDollars formats the cost of a run: empty if nothing is charged, "?" if no
+// price is known.
 func (a *app) runDollars(r *view.RunRow) string {
 	if r.CostUSD == nil && r.Unpriced.Exchanges == 0 {
 		return ""
@@ -269,7 +270,7 @@ func (a *app) runDollars(r *view.RunRow) string {
 	return a.dollars(r.CostUSD, r.CostIsLowerBound && r.CostUSD != nil)
 }
 
-// sign says in a character what is special about a run; in a pipe in a word.
+// sign describes the status of a run in one character; in a pipe in one word.
 func (p *printer) sign(r *view.RunRow) string {
 	sign, style, status := "", dim, string(r.Status)
 	switch {
@@ -302,7 +303,7 @@ func (p *printer) sign(r *view.RunRow) string {
 	return p.style(sign, style)
 }
 
-// modelsOf names the models of a run, as far as there is room.
+// modelsOf names the models of a run, as far as they fit.
 func modelsOf(r *view.RunRow) string {
 	switch len(r.Models) {
 	case 0:
@@ -313,7 +314,7 @@ func modelsOf(r *view.RunRow) string {
 	return cut(visible(r.Models[0]), 24) + fmt.Sprintf(" +%d", len(r.Models)-1)
 }
 
-// tokens is short for eyes, whole for programs.
+// tokens formats a count: short for people, exact for programs.
 func (a *app) tokens(n int64) string {
 	if !a.terminal() {
 		return strconv.FormatInt(n, 10)
@@ -333,7 +334,7 @@ func compact(n int64) string {
 	return fmt.Sprintf("%.1f M", float64(n)/1e6)
 }
 
-// took is a duration, in a pipe in milliseconds.
+// took formats a duration; in a pipe in milliseconds.
 func (a *app) took(ms *float64) string {
 	switch {
 	case ms == nil:
@@ -375,7 +376,7 @@ func (a *app) exchangeDollars(r *view.Row) string {
 	return a.dollars(r.CostUSD, r.CostUSD != nil && r.Usage != nil && !r.Usage.Complete)
 }
 
-// nothing says why a list of runs or exchanges is empty.
+// nothing prints why a list of runs or exchanges is empty.
 func (a *app) nothing(ctx context.Context, r transcript.Reader, noun string) error {
 	all, err := view.Rows(ctx, r, transcript.Filter{Limit: 1})
 	switch {
@@ -389,7 +390,7 @@ func (a *app) nothing(ctx context.Context, r transcript.Reader, noun string) err
 	return nil
 }
 
-// what is the text that best tells one exchange from another.
+// what returns the most distinctive text of an exchange.
 func what(r *view.Row) string {
 	text := r.Preview
 	if r.Dialect == transcript.Unknown {

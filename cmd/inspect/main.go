@@ -23,8 +23,8 @@ func main() {
 	os.Exit(code)
 }
 
-// gcPercent lets the heap grow further than by default before it is collected: a
-// command runs for a moment, and collecting took a fifth of it.
+// gcPercent lets the heap grow more than by default between collections: a command
+// runs briefly, and collecting took a fifth of its time.
 const gcPercent = 400
 
 // run is the whole program. It returns the exit status.

@@ -140,7 +140,7 @@ func newUnpin(a *app) *cobra.Command {
 	}
 }
 
-// mark changes what is said of runs, and tells what is said of them now.
+// mark changes the user's data about runs, and prints the new state.
 func (a *app) mark(ctx context.Context, refs []string, change func(*transcript.Marks)) error {
 	db, err := a.openToWrite()
 	if err != nil {
@@ -174,7 +174,7 @@ func (a *app) mark(ctx context.Context, refs []string, change func(*transcript.M
 	return a.tellRuns(ctx, db, ids)
 }
 
-// tellRuns prints what is said of runs.
+// tellRuns prints the user's data about runs.
 func (a *app) tellRuns(ctx context.Context, r transcript.Reader, ids []string) error {
 	rows, err := view.Runs(ctx, r, transcript.RunFilter{IDs: ids}, time.Now())
 	if err != nil {
@@ -244,8 +244,8 @@ it.`,
 	return c
 }
 
-// link keeps a user's word on an exchange and links again what it concerns. No
-// verb takes the word back.
+// link stores the user's statement about an exchange and links the affected
+// exchanges again. Without a verb it removes the statement.
 func (a *app) link(ctx context.Context, ref, to string, verb transcript.Verb) error {
 	db, err := a.openToWrite()
 	if err != nil {
@@ -273,7 +273,7 @@ func (a *app) link(ctx context.Context, ref, to string, verb transcript.Verb) er
 	return a.tellLink(ctx, db, e.ID)
 }
 
-// linkTarget returns the id of what an exchange is to continue.
+// linkTarget returns the id of the exchange that is to be continued.
 func (a *app) linkTarget(ctx context.Context, db *store.DB, e *transcript.Exchange, ref string) (string, error) {
 	t, err := a.locate(ctx, db, ref)
 	switch {
@@ -287,7 +287,7 @@ func (a *app) linkTarget(ctx context.Context, db *store.DB, e *transcript.Exchan
 	return t.Exchange.ID, nil
 }
 
-// tellLink says where an exchange is now.
+// tellLink prints what an exchange continues now.
 func (a *app) tellLink(ctx context.Context, db *store.DB, id string) error {
 	e, err := db.Exchange(ctx, id)
 	if err != nil {

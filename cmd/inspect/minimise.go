@@ -14,7 +14,7 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// minimiseFlags are those of minimise beside what a replay has.
+// minimiseFlags are the flags of minimise that a replay does not have.
 type minimiseFlags struct {
 	replayFlags
 	samples  int
@@ -25,11 +25,11 @@ type minimiseFlags struct {
 }
 
 const (
-	// samplesEach is how often a candidate is asked if nothing else is said: models
-	// answer now this way, now that, and one odd answer would mislead all that follows.
-	// Two that agree are enough.
+	// samplesEach is the default number of samples of a candidate: answers of models
+	// vary, and one odd answer would mislead the rest of the search. Two that agree
+	// are enough.
 	samplesEach = 3
-	// mostRequests is how many requests go out if nothing else is said.
+	// mostRequests is the default limit of requests.
 	mostRequests = 200
 )
 
@@ -104,7 +104,7 @@ did not show at all, did not show again, or the search ended early); 2 wrong usa
 	return c
 }
 
-// minimising is a minimisation as the command does it.
+// minimising is one run of minimise.
 type minimising struct {
 	*replaying
 	f *minimiseFlags
@@ -138,7 +138,7 @@ func (x *minimising) run(ref string) error {
 	return x.search(path)
 }
 
-// check looks for mistakes in the flags.
+// check validates the flags.
 func (x *minimising) check() error {
 	f := x.f
 	switch {
@@ -190,7 +190,7 @@ func (x *minimising) prepare(ref string) error {
 	return x.setKeys()
 }
 
-// search finds the smallest request and prints what it is.
+// search finds the smallest request and prints it.
 func (x *minimising) search(path string) error {
 	w, closeIt, err := x.record(path)
 	if err != nil {

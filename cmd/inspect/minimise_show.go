@@ -13,13 +13,13 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// minimised is what minimise --json prints.
+// minimised is the output of minimise --json.
 type minimised struct {
 	*minimise.Smallest
 	Request json.RawMessage `json:"request"` // the body of the smallest one
 }
 
-// estimated says in words what the search is likely to use.
+// estimated describes the expected usage of the search.
 func (x *minimising) estimated(e replay.Estimate) string {
 	cost := "cost not known"
 	if e.USD != nil {
@@ -28,8 +28,8 @@ func (x *minimising) estimated(e replay.Estimate) string {
 	return fmt.Sprintf("estimated %s (at most %s), up to %s in, %s out, %s", counted(e.Requests, "request"), number(int64(x.f.requests)), number(e.Input), number(e.Output), cost)
 }
 
-// teller tells on standard error how the search goes on: how much is left, and away
-// from a terminal a line where something could be left out.
+// teller prints the progress of the search on standard error: the remaining work
+// and, if it is no terminal, a line for each part that could be left out.
 func (x *minimising) teller(bar *progress) func(minimise.Tried) {
 	left := ""
 	return func(t minimise.Tried) {
@@ -44,7 +44,7 @@ func (x *minimising) teller(bar *progress) func(minimise.Tried) {
 	}
 }
 
-// print prints what was found. It ends with findings where that is not the smallest
+// print prints the result. It returns errFindings if that is not the smallest
 // request, or does not show the behaviour again.
 func (x *minimising) print(found *minimise.Smallest) error {
 	var err error
@@ -103,7 +103,7 @@ func (x *minimising) printFound(found *minimise.Smallest) error {
 	return p.failed
 }
 
-// sentence prints what may be longer than a line.
+// sentence prints a text that may be longer than a line.
 func (p *printer) sentence(text, sgr string) {
 	for _, line := range wrap(text, p.room(2)) {
 		if line = strings.TrimRight(line, " "); sgr != "" {
@@ -113,7 +113,7 @@ func (p *printer) sentence(text, sgr string) {
 	}
 }
 
-// sentences say how sure that is, and what it took.
+// sentences describe how certain the result is and what it cost.
 func (x *minimising) sentences(found *minimise.Smallest) (list []string) {
 	for i := range found.Decisive {
 		if found.Decisive[i].Required {

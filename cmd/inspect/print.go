@@ -20,14 +20,14 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// printJSON writes v as the one document of the output.
+// printJSON writes v as the only document of the output.
 func (a *app) printJSON(v any) error {
 	e := newJSON(a.out)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
 }
 
-// time is short for eyes and RFC 3339 for programs.
+// time formats a time: short for people, RFC 3339 for programs.
 func (a *app) time(t time.Time) string {
 	if t.IsZero() {
 		return a.unknown()
@@ -38,7 +38,7 @@ func (a *app) time(t time.Time) string {
 	return t.Local().Format(time.RFC3339)
 }
 
-// when writes a moment that may not be known.
+// when formats a time that may be unknown.
 func (a *app) when(t *time.Time) string {
 	if t == nil {
 		return a.unknown()
@@ -46,7 +46,7 @@ func (a *app) when(t *time.Time) string {
 	return a.time(*t)
 }
 
-// moment is when in a line of facts.
+// moment formats a time for a line of facts.
 func (a *app) moment(t *time.Time) string {
 	if t == nil {
 		return "time not known"
@@ -54,7 +54,7 @@ func (a *app) moment(t *time.Time) string {
 	return a.time(*t)
 }
 
-// unknown stands in a table for what nobody knows.
+// unknown is the table cell for an unknown value.
 func (a *app) unknown() string {
 	if a.terminal() {
 		return dash
@@ -66,7 +66,7 @@ const dash = "—"
 
 func orDash(s string) string { return cmp.Or(s, dash) }
 
-// visible makes control characters of a recorded text harmless and seen: it
+// visible makes control characters of a recorded text harmless and visible: they
 // must not move the cursor, colour the terminal or reorder the line.
 func visible(s string) string {
 	if isPlain(s) {
@@ -96,8 +96,8 @@ func visible(s string) string {
 	return b.String()
 }
 
-// isPlain reports whether a text has nothing but ASCII that may be printed, as most
-// have: that is seen at a glance.
+// isPlain reports whether a text is printable ASCII. Most texts are, and the check
+// is fast.
 func isPlain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < ' ' || c > '~') && c != '\n' && c != '\t' {
@@ -107,8 +107,8 @@ func isPlain(s string) bool {
 	return true
 }
 
-// hidden reports whether a character would act on the terminal instead of being
-// printed.
+// hidden reports whether a terminal would interpret a character instead of printing
+// it.
 func hidden(r rune) bool {
 	if r >= ' ' && r < 0x7f || r == '\n' || r == '\t' {
 		return false
@@ -116,7 +116,7 @@ func hidden(r rune) bool {
 	return unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) && r != '\u200d' || r == '\u2028' || r == '\u2029'
 }
 
-// cut shortens a line to so many columns.
+// cut shortens a line to that many columns.
 func cut(s string, columns int) string {
 	if displaywidth.String(s) <= columns {
 		return s
@@ -124,11 +124,11 @@ func cut(s string, columns int) string {
 	return displaywidth.TruncateString(s, columns, "…")
 }
 
-// word is a recorded name or id: harmless, and on one line, so that it cannot
-// pass for lines of ours.
+// word formats a recorded name or id: harmless, and on one line, so that it cannot
+// pass for output of this program.
 func word(s string) string { return visible(oneLine(s)) }
 
-// oneLine folds white space, so that a text fits in a line.
+// oneLine folds white space to put a text on one line.
 func oneLine(s string) string {
 	if isOneLine(s) {
 		return s
@@ -136,7 +136,7 @@ func oneLine(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// isOneLine tells of plain text whether single spaces are all the white space in it.
+// isOneLine reports whether plain text contains only single spaces as white space.
 func isOneLine(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -147,7 +147,7 @@ func isOneLine(s string) bool {
 	return true
 }
 
-// size is a number of bytes for eyes.
+// size formats a number of bytes for people.
 func size(n int) string {
 	switch {
 	case n < 1000:
@@ -160,7 +160,7 @@ func size(n int) string {
 	return fmt.Sprintf("%.2f GB", float64(n)/1000_000_000)
 }
 
-// duration is a time for eyes.
+// duration formats a duration for people.
 func duration(ms *float64) string {
 	switch {
 	case ms == nil:
@@ -186,12 +186,12 @@ type table struct {
 	rows   [][]string
 	narrow []string // columns to leave out on a narrow terminal, first ones first
 	right  []string // columns of numbers
-	last   int      // how much room the last column should have
-	bare   bool     // the header was printed before
+	last   int      // minimum width of the last column
+	bare   bool     // the header was printed already
 }
 
-// table makes a table with these columns. "took|took_ms" is took for eyes, and
-// took_ms for programs, which get one unit in a column.
+// table returns a table with these columns. Of "took|took_ms", took is for people
+// and took_ms for programs, which get one unit per column.
 func (a *app) table(header ...string) *table {
 	for i, name := range header {
 		if eyes, programs, both := strings.Cut(name, "|"); both {
@@ -247,8 +247,7 @@ func (t *table) print() error {
 	return out.Render()
 }
 
-// dropEmpty leaves columns out in which nothing stands, but for the first and the
-// last one and some: they take room from the others, and say nothing to eyes.
+// dropEmpty removes empty columns, except the first, the last and those in but.
 func (t *table) dropEmpty(but ...string) {
 	if len(t.rows) == 0 || t.bare {
 		return
@@ -260,11 +259,11 @@ func (t *table) dropEmpty(but ...string) {
 	}
 }
 
-// lastColumn is how much room the last column should have at least.
+// lastColumn is the usual minimum width of the last column.
 const lastColumn = 24
 
-// fit leaves columns out until the last one has room, and shortens that to
-// what the others leave.
+// fit removes columns until the last one has enough width, and shortens that one to
+// the rest.
 func (t *table) fit(width int) {
 	for _, name := range t.narrow {
 		if width-t.used() >= t.last {
@@ -280,7 +279,7 @@ func (t *table) fit(width int) {
 	}
 }
 
-// used is the width of all columns but the last.
+// used returns the width of all columns but the last.
 func (t *table) used() int {
 	used := 0
 	for i := range len(t.header) - 1 {
@@ -289,7 +288,7 @@ func (t *table) used() int {
 	return used
 }
 
-// widest is the width of a column.
+// widest returns the width of a column.
 func (t *table) widest(column int) int {
 	widest := displaywidth.String(t.header[column])
 	for _, row := range t.rows {
@@ -311,11 +310,11 @@ type printer struct {
 	colours bool
 	columns int
 	full    bool
-	lead    string    // before the first line of an entry
-	shown   string    // reference of the exchange whose transcript is printed
-	cutOff  bool      // its answer is not complete
-	to      io.Writer // where lines go, if not to the app's output
-	failed  error     // of the first write that did not work
+	lead    string    // printed before the first line of an entry
+	shown   string    // reference of the exchange of the printed transcript
+	cutOff  bool      // its answer is incomplete
+	to      io.Writer // destination of lines, if not the app's output
+	failed  error     // the first write error
 }
 
 func (a *app) printer(full bool) *printer {

@@ -9,7 +9,7 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// labelWidth is the width of the column that says who speaks.
+// labelWidth is the width of the column of speakers.
 const labelWidth = 12
 
 func (p *printer) entry(e *view.Entry) {
@@ -25,8 +25,8 @@ func (p *printer) entry(e *view.Entry) {
 	}
 }
 
-// speaker says who speaks, in the provider's own word, how that looks, and in how
-// many lines.
+// speaker returns the speaker in the provider's own term, its style, and the limit
+// of lines.
 func speaker(e *view.Entry) (label, style string, most int) {
 	it := &e.Item
 	label, style, most = it.Role, dim, linesQuiet
@@ -52,8 +52,8 @@ func speaker(e *view.Entry) (label, style string, most int) {
 	return label, style, most
 }
 
-// padLabel brings a label to the width of its column; a longer one is followed by
-// a space.
+// padLabel pads a label to the width of its column. A longer one is followed by a
+// space.
 func padLabel(label string) string {
 	if len(label) >= labelWidth {
 		return label + " "
@@ -61,7 +61,7 @@ func padLabel(label string) string {
 	return label + strings.Repeat(" ", labelWidth-utf8.RuneCountInString(label))
 }
 
-// itemText is what there is to read of an item.
+// itemText returns the readable text of an item.
 func itemText(it *transcript.Item) string {
 	text := it.Text
 	if n := len(it.Parts); n > 0 {
@@ -78,8 +78,8 @@ func itemText(it *transcript.Item) string {
 	return oneLine(string(it.Raw))
 }
 
-// fromFirstWord leaves the empty lines out that a text begins with: there the label
-// would stand alone.
+// fromFirstWord removes empty lines at the beginning, after which the label would
+// be alone on its line.
 func fromFirstWord(text string) string {
 	for {
 		line, rest, more := strings.Cut(text, "\n")
@@ -90,7 +90,7 @@ func fromFirstWord(text string) string {
 	}
 }
 
-// labelled prints a text behind its label, in at most so many lines.
+// labelled prints a text after its label, in at most that many lines.
 func (p *printer) labelled(margin, label, style, text string, most int) {
 	layout := p.prose
 	if most == linesQuiet {
@@ -204,7 +204,7 @@ func resultText(it *transcript.Item) string {
 	return text
 }
 
-// loneResult prints a result that stands with no call.
+// loneResult prints a result without a call.
 func (p *printer) loneResult(e *view.Entry) {
 	why := "! result without a call"
 	if e.Pair != nil && e.Pair.State == transcript.Duplicate {

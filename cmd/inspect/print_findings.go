@@ -11,11 +11,11 @@ func foundStyle(s lint.Severity) string {
 	return map[lint.Severity]string{lint.Error: red, lint.Warning: yellow, lint.Info: dim}[s]
 }
 
-// foundLine is a finding beside what it is about.
+// foundLine formats a finding for a line next to its subject.
 func foundLine(f *lint.Finding) string { return "▲ " + word(f.Code) + ": " + word(f.Message) }
 
-// worth returns the findings that a transcript shows: those that are good to know
-// are left to --full and to lint.
+// worth returns the findings that a transcript shows. Informational ones are only
+// shown by --full and lint.
 func (p *printer) worth(list []lint.Finding) []lint.Finding {
 	var out []lint.Finding
 	for _, f := range list {
@@ -26,8 +26,8 @@ func (p *printer) worth(list []lint.Finding) []lint.Finding {
 	return out
 }
 
-// foundCount counts findings in a heading, behind what stands there; "" if there
-// are none worth showing.
+// foundCount formats the number of findings for the end of a heading; "" if none
+// are worth showing.
 func (p *printer) foundCount(list []lint.Finding) string {
 	worth := p.worth(list)
 	if len(worth) == 0 {
@@ -62,7 +62,7 @@ func (s *stepPrinter) found(list []lint.Finding) {
 	}
 }
 
-// foundElsewhere says how many findings are about what was not printed.
+// foundElsewhere prints how many findings are about parts that were not printed.
 func (p *runPrinter) foundElsewhere() {
 	if more := len(p.worth(p.judged())) - p.foundHere; more > 0 {
 		p.line("")

@@ -8,17 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// newJSON makes an encoder for what is printed. What a terminal may obey is
-// escaped: encoding/json escapes characters below U+0020 alone.
+// newJSON returns an encoder that also escapes what a terminal may interpret:
+// encoding/json escapes only characters below U+0020.
 func newJSON(w io.Writer) *json.Encoder {
 	e := json.NewEncoder(controlEscaper{w})
 	e.SetEscapeHTML(false)
 	return e
 }
 
-// controlEscaper escapes U+007F to U+009F, and what turns the direction of a line,
-// in JSON, where they stand in strings alone. No write may end within a character:
-// encoding/json writes whole documents.
+// controlEscaper escapes U+007F to U+009F and bidirectional controls in JSON, where
+// they occur only in strings. No write may end within a character: encoding/json
+// writes whole documents.
 type controlEscaper struct{ io.Writer }
 
 func (c controlEscaper) Write(document []byte) (int, error) {

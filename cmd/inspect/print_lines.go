@@ -16,7 +16,7 @@ import (
 // line writes one line.
 func (p *printer) line(format string, args ...any) { p.print(fmt.Sprintf(format, args...)) }
 
-// print writes a line that is ready.
+// print writes a formatted line.
 func (p *printer) print(line string) {
 	_, err := io.WriteString(p.output(), strings.TrimRight(line, " ")+"\n")
 	if p.failed == nil {
@@ -24,14 +24,13 @@ func (p *printer) print(line string) {
 	}
 }
 
-// rule writes a line across with a word in it.
+// rule writes a horizontal line with a word in it.
 func (p *printer) rule(word string) {
 	p.line("")
 	p.line("%s", p.style("── "+word+" "+strings.Repeat("─", max(0, min(p.columns, 100)-len(word)-4)), dim))
 }
 
-// facts writes what is known of something behind an indent; on a terminal no fact is
-// broken in two.
+// facts writes facts after an indent. On a terminal no fact is split between lines.
 func (p *printer) facts(indent int, facts []string) {
 	margin := strings.Repeat(" ", indent)
 	line := ""
@@ -46,19 +45,19 @@ func (p *printer) facts(indent int, facts []string) {
 	p.line("%s%s", margin, p.style(line, dim))
 }
 
-// dimly writes a sentence of ours, wrapped.
+// dimly writes a wrapped sentence in a dim style.
 func (p *printer) dimly(text string) {
 	for _, line := range wrap(text, p.room(0)) {
 		p.line("%s", p.style(line, dim))
 	}
 }
 
-// room is how many columns are left behind an indent.
+// room returns the columns left after an indent.
 func (p *printer) room(indent int) int { return max(p.columns-indent, 20) }
 
-// lines prepares data for printing behind an indent: at most so many lines,
-// each shortened to the width, and a word about what was left out. With --full
-// nothing is.
+// lines prepares data for printing after an indent: at most that many lines, each
+// shortened to the width, and a note about what was left out. With --full nothing
+// is left out.
 func (p *printer) lines(text string, indent, most int) (lines []string, more string) {
 	all := split(text)
 	if p.full {
@@ -79,7 +78,7 @@ func (p *printer) lines(text string, indent, most int) (lines []string, more str
 	return lines, more
 }
 
-// prose is lines for what somebody says: long lines are wrapped at words.
+// prose is lines for natural language: long lines are wrapped at words.
 func (p *printer) prose(text string, indent, most int) (lines []string, more string) {
 	var all []string
 	for _, line := range split(text) {
@@ -95,14 +94,13 @@ func (p *printer) prose(text string, indent, most int) (lines []string, more str
 	return all, ""
 }
 
-// wrap breaks a text into lines of so many columns, at spaces where there are
-// any.
+// wrap breaks a text into lines of that many columns, at spaces if there are any.
 func wrap(text string, columns int) []string {
 	if displaywidth.String(text) <= columns {
 		return []string{text}
 	}
 	var lines []string
-	start, end, used := 0, 0, 0 // of the line that is being filled
+	start, end, used := 0, 0, 0 // of the current line
 	for w := range strings.SplitAfterSeq(text, " ") {
 		for w != "" {
 			part, width := fitting(w, columns)
@@ -118,7 +116,7 @@ func wrap(text string, columns int) []string {
 	return lines
 }
 
-// fitting returns as much of a word as fits into a line, and its width.
+// fitting returns the part of a word that fits into a line, and its width.
 func fitting(w string, columns int) (part string, width int) {
 	if width = displaywidth.String(w); width <= columns {
 		return w, width
@@ -129,7 +127,7 @@ func fitting(w string, columns int) (part string, width int) {
 	return part, displaywidth.String(part)
 }
 
-// split returns the lines of a recorded text, made harmless.
+// split returns the lines of a recorded text, with control characters made visible.
 func split(text string) []string {
 	return strings.Split(strings.ReplaceAll(visible(strings.TrimRight(text, "\n")), "\t", "    "), "\n")
 }

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// moment reads a point in time: how long ago (30d, 12h, 2w), a day or an RFC
-// 3339 time.
+// moment parses a time: an age (30d, 12h, 2w), a day or an RFC 3339 time.
 func moment(s string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, s); err == nil {
 		return t, nil
@@ -34,11 +33,11 @@ func ago(s string) (time.Duration, bool) {
 	return time.Duration(n * float64(unit)), true
 }
 
-// byteUnits are those of bytes. Without one it is bytes.
+// byteUnits are the units of bytes. The default is bytes.
 var byteUnits = map[string]float64{"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40,
 	"K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
-// bytesOf reads a number of bytes: 2GB, 500 MB, 1.5GiB.
+// bytesOf parses a number of bytes: 2GB, 500 MB, 1.5GiB.
 func bytesOf(s string) (int64, error) {
 	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ")
 	unit, ok := byteUnits[strings.ToUpper(strings.TrimSpace(s[len(digits):]))]

@@ -92,7 +92,7 @@ func (a *app) prune(ctx context.Context, o pruneOptions, refs []string) error {
 	return a.runPrune(ctx, db, plan)
 }
 
-// choose adds the exchanges and runs that are named.
+// choose adds the named exchanges and runs.
 func (a *app) choose(ctx context.Context, db *store.DB, s *store.Selection, refs []string) error {
 	for _, ref := range refs {
 		if t, err := view.Locate(ctx, db, ref); err == nil && t.Exchange == nil {
@@ -115,7 +115,7 @@ func (a *app) choose(ctx context.Context, db *store.DB, s *store.Selection, refs
 	return nil
 }
 
-// selection reads the flags; so many exchanges are named beside them.
+// selection reads the flags; named is the number of named exchanges.
 func (o *pruneOptions) selection(named int, now time.Time) (s store.Selection, err error) {
 	ways := min(named, 1)
 	for _, given := range []bool{o.olderThan != "", o.maxSize != "", o.keepRuns != 0} {
@@ -140,8 +140,7 @@ func (o *pruneOptions) selection(named int, now time.Time) (s store.Selection, e
 	return s, err
 }
 
-// openToPrune opens a database that is there, for reading alone if nothing is
-// to be removed.
+// openToPrune opens an existing database, read-only for a dry run.
 func (a *app) openToPrune(dryRun bool) (*store.DB, error) {
 	if dryRun {
 		return a.open()
@@ -149,20 +148,19 @@ func (a *app) openToPrune(dryRun bool) (*store.DB, error) {
 	return a.openToWrite()
 }
 
-// openToWrite opens a database that is there.
+// openToWrite opens an existing database.
 func (a *app) openToWrite() (*store.DB, error) {
 	path, err := a.path()
 	if err != nil {
 		return nil, err
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return a.open() // says what to do
+		return a.open() // its error has a hint
 	}
 	return store.Open(path, store.Options{Memory: 1 << 20})
 }
 
-// numberOf returns the number that a reference means, also of an exchange that
-// cannot be read.
+// numberOf returns the number of a reference, also for an unreadable exchange.
 func (a *app) numberOf(ctx context.Context, db *store.DB, ref string) (int64, error) {
 	e, err := a.resolve(ctx, db, ref)
 	if errors.Is(err, transcript.ErrDamaged) && strings.HasPrefix(ref, "x") {
@@ -176,14 +174,14 @@ func (a *app) numberOf(ctx context.Context, db *store.DB, ref string) (int64, er
 	return e.N, nil
 }
 
-// asks reports whether there is somebody to answer a question.
+// asks reports whether a person can answer a question.
 func (a *app) asks() bool {
 	in, ok := a.in.(*os.File)
 	out, ok2 := a.err.(*os.File)
 	return ok && ok2 && term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd()))
 }
 
-// ask asks a question. Unless the answer is yes it says what that means.
+// ask asks a question. Unless the answer is yes, it prints the consequence.
 func (a *app) ask(question, no string) (bool, error) {
 	fmt.Fprint(a.err, question)
 	answer, err := bufio.NewReader(a.in).ReadString('\n')
@@ -199,7 +197,7 @@ func (a *app) ask(question, no string) (bool, error) {
 	return false, nil
 }
 
-// planLine says what goes.
+// planLine describes what is removed.
 func planLine(verb string, plan *store.Plan) string {
 	n, about := int64(len(plan.Numbers)), ""
 	if plan.Estimated && n > 0 {
@@ -226,7 +224,7 @@ func planLine(verb string, plan *store.Plan) string {
 	return s
 }
 
-// tellUndated says how many exchanges stay because nobody knows when they were.
+// tellUndated prints how many exchanges stay because their time is unknown.
 func (a *app) tellUndated(plan *store.Plan) {
 	if n := plan.Undated; n > 0 {
 		stay, them := "stay", "them"
@@ -253,7 +251,7 @@ func notNil(numbers []int64) []int64 {
 	return numbers
 }
 
-// pruneSteps are what the steps of a prune are called.
+// pruneSteps are the labels of the steps of a prune.
 var pruneSteps = map[string]string{"exchanges": "removing exchanges", "search": "merging the search index, step", "history": "looking at what is kept, up to", "packs": "packing what is kept", "space": "giving space back"}
 
 func (a *app) runPrune(ctx context.Context, db *store.DB, plan *store.Plan) error {

@@ -39,8 +39,7 @@ type limitFlags struct {
 	timeout time.Duration
 }
 
-// usualSteps is where a take stops if nothing else is said: a model may call tools for
-// ever.
+// usualSteps is the default limit of steps, because a model may call tools forever.
 const usualSteps = 50
 
 func newReplay(a *app) *cobra.Command {
@@ -129,7 +128,7 @@ Exit status: 0 the model finished (or the one step was answered), 1 it did not,
 	return c
 }
 
-// replaying is one replay as the command does it.
+// replaying is one run of replay.
 type replaying struct {
 	*app
 	ctx    context.Context
@@ -166,7 +165,7 @@ func (x *replaying) run(args []string) error {
 	return x.play(path)
 }
 
-// longestAmount is how long an amount may be written.
+// longestAmount bounds the characters of an amount.
 const longestAmount = 30
 
 func (f *limitFlags) limits() (replay.Limits, error) {
@@ -209,7 +208,7 @@ func (x *replaying) fill(r transcript.Reader, args []string) (err error) {
 	return x.origin(r, args[0])
 }
 
-// origin finds the step that a reference names. Of a run the plan chooses one.
+// origin finds the step of a reference. For a run, the plan chooses one.
 func (x *replaying) origin(r transcript.Reader, ref string) error {
 	t, err := x.locate(x.ctx, r, ref)
 	if err != nil {
@@ -232,7 +231,7 @@ func (x *replaying) origin(r transcript.Reader, ref string) error {
 	return nil
 }
 
-// prepare works out the plan, and finds the key. Nothing is written yet.
+// prepare builds the plan and finds the key. Nothing is written yet.
 func (x *replaying) prepare(args []string) error {
 	db, err := x.open()
 	if err != nil {
@@ -258,8 +257,8 @@ func (x *replaying) prepare(args []string) error {
 	return x.setKeys()
 }
 
-// makeReady fills the plan and works it out. What lint calls wrong keeps it from being
-// sent, without --force.
+// makeReady fills and builds the plan. Errors found by lint stop it, unless --force
+// is given.
 func (x *replaying) makeReady(r transcript.Reader, args []string) error {
 	if err := x.fill(r, args); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// dryRun is what replay --dry-run --json prints. Was and Now of Diff are null where
+// dryRun is the output of replay --dry-run --json. Was and Now of Diff are null if
 // that side has no such value.
 type dryRun struct {
 	Request json.RawMessage       `json:"request"`
@@ -18,8 +18,8 @@ type dryRun struct {
 	Edits   []transcript.Edit     `json:"edits"`
 }
 
-// printDryRun prints the body that would be sent, byte for byte and nothing else, so
-// that it can go on to another program; its difference goes to standard error.
+// printDryRun prints exactly the body that would be sent, so that it can be piped
+// to another program. The difference goes to standard error.
 func (a *app) printDryRun(req *replay.Request) error {
 	body := req.Body
 	if encoding := req.Header.Get("Content-Encoding"); encoding != "" && a.json {

@@ -14,11 +14,10 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// errNoChange says that an editor left the request as it was.
 var errNoChange = errors.New("nothing was changed in the editor, so nothing was sent")
 
-// editByHand opens the request, with the other edits made, in an editor, and returns what
-// was changed there as edits.
+// editByHand opens the request, with the other edits applied, in an editor, and
+// returns the changes made there as edits.
 func (a *app) editByHand(ctx context.Context, before []byte) ([]transcript.Edit, error) {
 	var shown bytes.Buffer
 	if err := json.Indent(&shown, before, "", "  "); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// editFlags are the flags that say what a take changes in a recorded request.
+// editFlags are the flags that change a recorded request.
 type editFlags struct {
 	results  []string
 	failures []string
@@ -52,7 +52,7 @@ func addEditFlags(c *cobra.Command, f *editFlags) {
 	f.given = s.Changed
 }
 
-// read returns the edits that the flags say, save those made in an editor.
+// read returns the edits of the flags, except those made in an editor.
 func (f *editFlags) read() ([]transcript.Edit, error) {
 	edits, err := f.byPointer()
 	if err != nil {
@@ -62,8 +62,8 @@ func (f *editFlags) read() ([]transcript.Edit, error) {
 	return append(edits, named...), err
 }
 
-// resultsOnly returns the edits for a take that is resumed: there the only thing left to
-// say is what open calls brought.
+// resultsOnly returns the edits for a resumed take, where only the results of open
+// calls can be set.
 func (f *editFlags) resultsOnly() ([]transcript.Edit, error) {
 	edits, err := f.read()
 	if err != nil {
@@ -75,7 +75,7 @@ func (f *editFlags) resultsOnly() ([]transcript.Edit, error) {
 	return edits, nil
 }
 
-// byPointer returns the edits that name a place in the request.
+// byPointer returns the edits with a JSON pointer.
 func (f *editFlags) byPointer() ([]transcript.Edit, error) {
 	var edits []transcript.Edit
 	for _, at := range f.drops {
@@ -103,10 +103,10 @@ func (f *editFlags) byPointer() ([]transcript.Edit, error) {
 	return append(edits, transcript.Edit{Op: transcript.Patch, Value: patch}), err
 }
 
-// byName returns the edits that name what they change.
+// byName returns the edits of named settings.
 func (f *editFlags) byName() ([]transcript.Edit, error) {
 	var edits []transcript.Edit
-	if len(f.models) == 1 { // several are arms of a comparison
+	if len(f.models) == 1 { // several models are arms of a comparison
 		model, _ := replay.ModelAt(f.models[0])
 		edits = append(edits, transcript.Edit{Op: transcript.SetModel, Text: model})
 	}
@@ -144,7 +144,7 @@ func (f *editFlags) ofCalls() ([]transcript.Edit, error) {
 	yes, no := true, false
 	failed, succeeded := &yes, &no
 	if len(f.failures) == 0 {
-		succeeded = nil // as it was
+		succeeded = nil // unchanged
 	}
 	for _, k := range []struct {
 		flag, op, form string
@@ -178,7 +178,7 @@ func (f *editFlags) ofCalls() ([]transcript.Edit, error) {
 	return edits, nil
 }
 
-// assigned takes NAME=VALUE apart.
+// assigned splits NAME=VALUE.
 func assigned(flag, form, s string) (name, value string, err error) {
 	name, value, ok := strings.Cut(s, "=")
 	if !ok || name == "" {
@@ -187,7 +187,7 @@ func assigned(flag, form, s string) (name, value string, err error) {
 	return name, value, nil
 }
 
-// textOrFile reads the file that a value of @FILE names.
+// textOrFile reads the file of a value @FILE.
 func textOrFile(flag, value string) (string, error) {
 	file, ok := strings.CutPrefix(value, "@")
 	if !ok {
@@ -211,8 +211,8 @@ func jsonFile(flag, file string) (json.RawMessage, error) {
 	return content, nil
 }
 
-// refuse prints what lint calls wrong in the edited request. It returns errFindings if
-// that keeps the request from being sent.
+// refuse prints the lint errors of the edited request. It returns errFindings if
+// they prevent sending.
 func (f *editFlags) refuse(a *app, found []lint.Finding) error {
 	for _, x := range found {
 		fmt.Fprintf(a.err, "inspect: the edit causes an error, %s at %s: %s\n", x.Code, visible(x.At), visible(x.Message))

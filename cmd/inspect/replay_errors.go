@@ -10,7 +10,7 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// planError adds to an error of a plan what to do about it.
+// planError adds a hint to the error of a plan.
 func (x *replaying) planError(err error) error {
 	var edit *replay.EditError
 	var expect *replay.ExpectError
@@ -35,7 +35,7 @@ func (x *replaying) planError(err error) error {
 	return err
 }
 
-// editError adds to the error of an edit what to do about it.
+// editError adds a hint to the error of an edit.
 func (x *replaying) editError(err *replay.EditError) error {
 	flag := "--set-result"
 	if err.Edit.Op == transcript.SetArgs {

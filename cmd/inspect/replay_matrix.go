@@ -11,8 +11,8 @@ import (
 // mostOutcomes is how many different answers are printed.
 const mostOutcomes = 12
 
-// printArms prints one or two arms side by side: what their next answers did, how
-// often what was looked at happened, and whether that says anything.
+// printArms prints one or two arms side by side: the outcomes, how often the
+// expected behaviour occurred, and whether the difference is significant.
 func (s *sampling) printArms(report *sample.Report) error {
 	header := []string{"outcome"}
 	for i := range report.Arms {
@@ -56,7 +56,7 @@ func (s *sampling) printArms(report *sample.Report) error {
 	return p.failed
 }
 
-// printMatrix prints a line for each arm, and how each differs from the first.
+// printMatrix prints a line for each arm, with its difference from the first.
 func (s *sampling) printMatrix(report *sample.Report) error {
 	t := s.table("arm", "dialect", "yes", "takes", "failed", "steps", "in", "out", "cost|cost_usd", "losses", "most often")
 	t.right = []string{"yes", "takes", "failed", "steps", "in", "out", "cost", "losses"}
@@ -95,7 +95,7 @@ func (s *sampling) printMatrix(report *sample.Report) error {
 	return p.failed
 }
 
-// sampleEnd says why not all takes were played, and where they are.
+// sampleEnd prints why not all takes were played, and where they are.
 func (s *sampling) sampleEnd(p *printer, report *sample.Report) {
 	if report.Stopped != "" {
 		p.line("  %s", p.style("not all takes were played: "+visible(report.Stopped), red))
@@ -105,7 +105,7 @@ func (s *sampling) sampleEnd(p *printer, report *sample.Report) {
 	}
 }
 
-// allLabels lists the labels of all arms, those of the first one first.
+// allLabels lists the labels of all arms, starting with those of the first.
 func allLabels(arms []sample.ArmResult) []string {
 	var labels []string
 	seen := map[string]bool{}
@@ -129,7 +129,7 @@ func countOf(a *sample.ArmResult, label string) int {
 	return 0
 }
 
-// tally says how often what was looked at happened in an arm.
+// tally formats how often the expected behaviour occurred in an arm.
 func tally(a *sample.ArmResult) string {
 	share := ""
 	if a.N > 0 {
@@ -142,7 +142,7 @@ func tally(a *sample.ArmResult) string {
 	return fmt.Sprintf("%s: %d of %d%s%s", word(a.Name), a.Yes, a.N, share, failed)
 }
 
-// difference says how far two arms are apart.
+// difference formats the difference of two arms.
 func difference(d float64, interval [2]float64, p float64) string {
 	points := func(v float64) string { return fmt.Sprintf("%+.0f", 100*v) }
 	text := fmt.Sprintf("%.2g", p)

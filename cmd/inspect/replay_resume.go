@@ -7,8 +7,8 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// dryResume prints the request with which a take continues. Results that are only known
-// once a tool runs are listed, and it ends with findings.
+// dryResume prints the request with which a take continues. It lists results that
+// are unknown until a tool runs, and then returns errFindings.
 func (x *replaying) dryResume(r transcript.Reader) error {
 	req, stood, err := x.ready.Next(x.ctx, r)
 	if err != nil {

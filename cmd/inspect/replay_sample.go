@@ -15,13 +15,13 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// sampleFlags say how often a replay is repeated, and what is looked at.
+// sampleFlags set how often a replay is repeated, and what is checked.
 type sampleFlags struct {
 	n, parallel       int
 	tool, text, check string
 }
 
-// takesAtOnce is how many takes are played at once if nothing else is said.
+// takesAtOnce is the default number of concurrent takes.
 const takesAtOnce = 4
 
 func (f *sampleFlags) add(flags *pflag.FlagSet) {
@@ -36,10 +36,9 @@ func (f *sampleFlags) addExpected(flags *pflag.FlagSet) {
 	flags.StringVar(&f.text, "expect-text", "", "REGEX: expect the final text to match")
 }
 
-// several reports whether more than one take is asked for.
+// several reports whether more than one take is requested.
 func (f *replayFlags) several() bool { return f.sample.n > 0 || len(f.edits.models) > 1 }
 
-// expect returns what is looked for.
 func (f *sampleFlags) expect() (replay.Expect, error) {
 	given := 0
 	for _, s := range [...]string{f.tool, f.text, f.check} {
@@ -64,10 +63,10 @@ func runCheck(command string) replay.Check {
 	}
 }
 
-// sampling is a replay of many takes as the command does it.
+// sampling is one run of replay with several takes.
 type sampling struct{ *replaying }
 
-// sample plays many takes and prints what they show.
+// sample plays the takes and prints the result.
 func (x *replaying) sample(path string, args []string) error {
 	s := &sampling{x}
 	f := &x.f.sample
@@ -91,7 +90,7 @@ func (x *replaying) sample(path string, args []string) error {
 	return s.play(path)
 }
 
-// prepare works out what all arms send, and finds their keys.
+// prepare builds the requests of all arms and finds their keys.
 func (s *sampling) prepare(args []string) error {
 	db, err := s.open()
 	if err != nil {
@@ -122,7 +121,7 @@ func (s *sampling) prepare(args []string) error {
 	return s.setKeys()
 }
 
-// play plays the takes and prints what they show.
+// play plays the takes and prints the result.
 func (s *sampling) play(path string) error {
 	w, closeIt, err := s.record(path)
 	if err != nil {
@@ -133,7 +132,7 @@ func (s *sampling) play(path string) error {
 	if err != nil {
 		return fmt.Errorf("make group id: %w", err)
 	}
-	var steps []string // that have to be stored in the end
+	var steps []string // exchanges that have to be stored at the end
 	bar, yes, done := s.progress(), make([]int, len(s.ready.Arms)), make([]int, len(s.ready.Arms))
 	if !s.json {
 		fmt.Fprintf(s.err, "sending %s again, %d times %s\nlooking whether %s\n", view.Ref(s.ready.Request.Origin.N), s.f.sample.n, counted(len(s.ready.Arms), "arm"), visible(s.ready.Predicate.Name))
@@ -165,7 +164,7 @@ func (s *sampling) play(path string) error {
 	return s.print(report)
 }
 
-// score says how the arms stand.
+// score formats the progress of the arms.
 func (s *sampling) score(yes, done []int) string {
 	arms := make([]string, len(s.ready.Arms))
 	for i := range s.ready.Arms {
@@ -174,8 +173,7 @@ func (s *sampling) score(yes, done []int) string {
 	return strings.Join(arms, "  ")
 }
 
-// print prints what the takes show. It ends with findings where not all were
-// played.
+// print prints the result. It returns errFindings if not all takes were played.
 func (s *sampling) print(report *sample.Report) error {
 	var err error
 	if s.json {

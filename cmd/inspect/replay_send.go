@@ -21,10 +21,10 @@ import (
 // storedWithin bounds the wait for the commit of a replayed exchange.
 const storedWithin = 30 * time.Second
 
-// retries is how often a request is sent again that was refused for now.
+// retries is how often a temporarily refused request is sent again.
 const retries = 4
 
-// setKeys returns the requests their keys, from the environment.
+// setKeys sets the keys of the requests from the environment.
 func (x *replaying) setKeys() error {
 	err := x.ready.SetKeys(x.getenv, x.f.keyEnv)
 	var key *replay.KeyError
@@ -67,7 +67,7 @@ func (x *replaying) agree(e replay.Estimate, about string) error {
 	return err
 }
 
-// estimated says in words what a replay is likely to use.
+// estimated describes the expected usage of a replay.
 func estimated(e replay.Estimate) string {
 	cost := "cost not known"
 	if e.USD != nil {
@@ -80,10 +80,9 @@ func estimated(e replay.Estimate) string {
 	return fmt.Sprintf("estimated %s, %s in, %s out, %s (%s)", counted(e.Requests, "request"), number(e.Input), number(e.Output), cost, by)
 }
 
-// record opens the database that records what is sent. Until it is closed, whoever
-// reads the output and leaves does not end the program: killed by the write that
-// fails, it would leave what it has recorded in its spool. Nothing more is sent
-// then.
+// record opens the database that records what is sent. Until it is closed, a reader
+// that closes the output does not end the program: a program killed by SIGPIPE
+// would leave its recording in the spool. Nothing more is sent then.
 func (x *replaying) record(path string) (w *retake.DB, closeIt func(), err error) {
 	if w, err = retake.Open(x.ctx, path, retake.Options{Prices: x.prices, Log: server.Log(x.err, "text")}); err != nil {
 		return nil, nil, err
@@ -91,7 +90,7 @@ func (x *replaying) record(path string) (w *retake.DB, closeIt func(), err error
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := context.WithCancel(x.ctx)
 	x.ctx = ctx
-	if !x.progress().on { // nobody leaves a terminal
+	if !x.progress().on { // a terminal does not close early
 		x.err = leaving{x.err, stop}
 	}
 	return w, func() {
@@ -101,7 +100,7 @@ func (x *replaying) record(path string) (w *retake.DB, closeIt func(), err error
 	}, nil
 }
 
-// leaving is an output that tells when its reader has left.
+// leaving is an output that detects when its reader has gone.
 type leaving struct {
 	io.Writer
 	gone func()
@@ -115,7 +114,7 @@ func (l leaving) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// play plays the take and prints what came of it.
+// play plays the take and prints the result.
 func (x *replaying) play(path string) error {
 	if err := x.consent(); err != nil {
 		return err
@@ -151,7 +150,7 @@ func (x *replaying) play(path string) error {
 	return x.printTake(context.WithoutCancel(x.ctx), w.Store(), take)
 }
 
-// takeTeller prints on standard error how a take proceeds, a line for each step.
+// takeTeller prints the progress of a take on standard error, a line for each step.
 type takeTeller struct{ *app }
 
 func (p takeTeller) tell(e replay.Event) {
@@ -173,7 +172,7 @@ func (p takeTeller) tell(e replay.Event) {
 	}
 }
 
-// gist says in few words what an answer is.
+// gist describes an answer in few words.
 func (p takeTeller) gist(e replay.Event) string {
 	var calls []string
 	for i := range e.Turn.Output {
@@ -192,7 +191,8 @@ func (p takeTeller) gist(e replay.Event) string {
 	return cut(word(e.Turn.Text), 60)
 }
 
-// doing says what is sent: a recorded request again, or what a take goes on with.
+// doing describes what is sent: a recorded request again, or the continuation of a
+// take.
 func (x *replaying) doing() string {
 	if x.ready.Resumed != nil {
 		return "going on with take " + x.f.resume

@@ -11,25 +11,25 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// replayed is what replay --json prints.
+// replayed is the output of replay --json.
 type replayed struct {
 	*replay.Take
-	OldText    string `json:"old_text"`    // the last word of what was recorded from there on
-	Divergence *int   `json:"diverged_at"` // the first step whose answer is another than the recorded one; null: there is none
+	OldText    string `json:"old_text"`    // the last text recorded from there on
+	Divergence *int   `json:"diverged_at"` // the first step whose answer differs from the recorded one; null: there is none
 }
 
-// finished reports whether a take came to the end that it was to come to.
+// finished reports whether a take ended as planned.
 func finished(stop transcript.StopReason) bool {
 	return stop == transcript.StopAnswered || stop == transcript.StopOnce
 }
 
-// printTake prints what came of a take, held against what was recorded.
+// printTake prints the result of a take, compared with the recording.
 func (x *replaying) printTake(ctx context.Context, r transcript.Reader, take *replay.Take) error {
 	old := recordedLine{ctx: ctx, reader: r, line: x.ready.Line()}
 	if x.f.once {
 		old.line = old.line[:1]
 	}
-	if x.ready.Resumed != nil { // what it goes on from stands against the beginning of the recording
+	if x.ready.Resumed != nil { // the continued take is compared with the beginning of the recording
 		steps, err := x.stepsBefore(ctx, r)
 		if err != nil {
 			return err
@@ -63,7 +63,7 @@ func (x *replaying) printTake(ctx context.Context, r transcript.Reader, take *re
 	return err
 }
 
-// stepsBefore counts the steps of the takes that a resumed one goes on from.
+// stepsBefore counts the steps of the takes that a resumed one continues.
 func (x *replaying) stepsBefore(ctx context.Context, r transcript.Reader) (int, error) {
 	e, err := r.Exchange(ctx, x.ready.Resumed.Take.Last())
 	if err != nil {
@@ -72,15 +72,15 @@ func (x *replaying) stepsBefore(ctx context.Context, r transcript.Reader) (int, 
 	return e.Link.Step - x.ready.Request.Origin.Link.Step + 1, nil
 }
 
-// recordedLine is what was recorded from a step on.
+// recordedLine is the recording from a step on.
 type recordedLine struct {
 	ctx    context.Context
 	reader transcript.Reader
 	line   []*transcript.Exchange
-	skip   int // steps at its beginning that a take does not do again
+	skip   int // steps at its beginning that a take does not repeat
 }
 
-// at returns the answer of its nth step, from 0; nil if it has none.
+// at returns the answer of its nth step, from 0; nil if there is none.
 func (l *recordedLine) at(n int) (*transcript.Turn, error) {
 	if n += l.skip; n >= len(l.line) {
 		return nil, nil
@@ -93,7 +93,7 @@ func (l *recordedLine) last() (*transcript.Turn, error) {
 	return history.Decode(l.ctx, l.reader, l.line[len(l.line)-1])
 }
 
-// diverges finds the first step, from 1, at which a take answers otherwise.
+// diverges finds the first step, from 1, at which the answer of a take differs.
 func (l *recordedLine) diverges(take *replay.Take) (*int, error) {
 	for i, t := range take.Turns {
 		old, err := l.at(i)
@@ -108,7 +108,7 @@ func (l *recordedLine) diverges(take *replay.Take) (*int, error) {
 	return nil, nil
 }
 
-// takeName is what a take and its last exchange are called.
+// takeName formats the references of a take and its last exchange.
 func takeName(ctx context.Context, r transcript.Reader, take *replay.Take) (string, error) {
 	if len(take.Steps) == 0 {
 		return take.Ref, nil
@@ -127,7 +127,7 @@ func (p *printer) take(take *replay.Take, name string, old *recordedLine, before
 	}
 	last, _ := old.at(len(take.Turns) - 1)
 	ref := view.Ref(old.line[len(old.line)-1].N)
-	if len(old.line) > 1 && diverged != nil && *diverged < len(take.Turns) && last != nil { // they part before the end
+	if len(old.line) > 1 && diverged != nil && *diverged < len(take.Turns) && last != nil { // they diverge before the end
 		p.parting(take, old, *diverged)
 	}
 	p.answer("before, "+ref, before)
@@ -146,7 +146,7 @@ func (p *printer) take(take *replay.Take, name string, old *recordedLine, before
 	}
 }
 
-// parting shows where the answers part that end otherwise.
+// parting prints where two lines with different ends diverge.
 func (p *printer) parting(take *replay.Take, old *recordedLine, step int) {
 	was, err := old.at(step - 1)
 	if err != nil || was == nil {
@@ -156,7 +156,7 @@ func (p *printer) parting(take *replay.Take, old *recordedLine, step int) {
 	p.answer(fmt.Sprintf("step %d, after", step), take.Turns[step-1])
 }
 
-// verdict says in plain words how a take compares with the recording.
+// verdict describes how a take compares with the recording.
 func verdict(take *replay.Take, diverged *int, before, after *transcript.Turn) string {
 	switch {
 	case take.Outcome != transcript.OK:
@@ -173,7 +173,7 @@ func verdict(take *replay.Take, diverged *int, before, after *transcript.Turn) s
 	return fmt.Sprintf("the answers part at step %d", *diverged)
 }
 
-// stopWord says in words why a take stopped.
+// stopWord describes why a take stopped.
 func stopWord(stop transcript.StopReason) string {
 	switch stop {
 	case transcript.StopAnswered:
@@ -215,7 +215,7 @@ func takeCost(take *replay.Take) string {
 	return about + "$" + roundedDollars(*take.CostUSD)
 }
 
-// countSources says how many results came from where.
+// countSources formats the number of results per source.
 func countSources(take *replay.Take) string {
 	counts := map[transcript.Source]int{}
 	var order []transcript.Source
@@ -231,7 +231,7 @@ func countSources(take *replay.Take) string {
 	return strings.Join(parts, ", ")
 }
 
-// howToGoOn names the commands that come next.
+// howToGoOn prints the commands for the next steps.
 func (p *printer) howToGoOn(take *replay.Take, original string) {
 	for _, c := range take.OpenCalls {
 		if take.StopReason == transcript.StopOnce {
@@ -252,7 +252,7 @@ func (p *printer) howToGoOn(take *replay.Take, original string) {
 	p.line("  %s", p.style(fmt.Sprintf("inspect show %s · inspect diff %s %s · inspect tree %s", take.Ref, original, take.Ref, take.Ref), dim))
 }
 
-// shellWord writes a recorded id so that it stays one word.
+// shellWord quotes a recorded id for a shell.
 func shellWord(s string) string {
 	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:") == "" && s != "" {
 		return s

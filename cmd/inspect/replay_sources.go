@@ -17,7 +17,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// sourceFlags name where tool results come from.
+// sourceFlags set the sources of tool results.
 type sourceFlags struct {
 	exec, http, mcp []string
 	timeout         time.Duration
@@ -26,7 +26,7 @@ type sourceFlags struct {
 	order           []string
 }
 
-// sourceOrder is in which order sources are asked if nothing else is said.
+// sourceOrder is the default order in which sources are asked.
 var sourceOrder = []string{"edited", "recorded", "exec", "http", "mcp", "ask", "simulated"}
 
 func (f *sourceFlags) add(flags *pflag.FlagSet) {
@@ -36,7 +36,7 @@ func (f *sourceFlags) add(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.order, "sources", sourceOrder, "ask these sources, in this order")
 }
 
-// addTools adds the flags that name what really runs.
+// addTools adds the flags of sources that really run tools.
 func (f *sourceFlags) addTools(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.exec, "tool-exec", nil, "NAME=CMD: run CMD for calls of that tool, with the arguments on its standard input (repeatable)")
 	flags.StringArrayVar(&f.http, "tool-http", nil, "NAME=URL: post the arguments of calls of that tool to URL (repeatable)")
@@ -44,7 +44,7 @@ func (f *sourceFlags) addTools(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.timeout, "tool-timeout", tool.DefaultTimeout, "time limit of a tool")
 }
 
-// check finds mistakes before anything is sent.
+// check validates the flags before anything is sent.
 func (f *sourceFlags) check() error {
 	for _, s := range f.exec {
 		if name, command, ok := strings.Cut(s, "="); !ok || name == "" || command == "" {
@@ -89,7 +89,7 @@ func (f *sourceFlags) specs(x *replaying) []replay.SourceSpec {
 	return ordered
 }
 
-// tools returns what really runs.
+// tools returns the sources that really run tools.
 func (f *sourceFlags) tools() (list []replay.SourceSpec) {
 	nothing := func() {}
 	for _, s := range f.exec {
@@ -141,7 +141,7 @@ func (f *sourceFlags) unrun(results []transcript.TakeResult) []string {
 type asking struct {
 	in    *bufio.Reader
 	out   io.Writer
-	lines chan string // that are read; closed at the end of the input
+	lines chan string // lines of the input; closed at its end
 }
 
 // Covers implements replay.Source.

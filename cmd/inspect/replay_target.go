@@ -29,7 +29,7 @@ func (f *replayFlags) targets() ([]replay.Target, error) {
 	return list, nil
 }
 
-// target names where the one request goes.
+// target returns the address of a single request.
 func (f *replayFlags) target() string {
 	targets, err := f.targets()
 	if err != nil {
@@ -38,7 +38,7 @@ func (f *replayFlags) target() string {
 	return targets[0].Name()
 }
 
-// tellLosses lists on standard error what a conversion could not carry over.
+// tellLosses lists the losses of a conversion on standard error.
 func (a *app) tellLosses(name string, losses []dialect.Loss) {
 	if len(losses) == 0 || a.json {
 		return

@@ -21,15 +21,15 @@ func newSearch(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "search QUERY…",
 		Short: "Find text in messages, tool calls, results, reasoning, prompts, errors",
-		Long: `search finds every item that contains the text: each character stands for itself,
-ignoring case. An item is found once, at the exchange that introduced it, however
-often it is sent again. What replays of a run repeat is one hit, the original if it
-was found, with their number. search says so when it has to read the exchanges
-themselves: for texts shorter than three characters, or what is not indexed yet.
+		Long: `search finds every item that contains the text, literally and ignoring case. An item
+is one hit, at the exchange that introduced it, no matter how often it is sent again.
+Repetitions in replays of a run are one hit with their number: the original, if it
+matches. For texts shorter than three characters, and for exchanges that are not
+indexed yet, search reads the exchanges themselves and says so.
 
-Words of the query that are filters narrow the search:
+Filters in the query narrow the search:
 ` + filterHelp() + `
-A query of filters alone lists all items that pass them.`,
+A query with only filters lists all matching items.`,
 		Example: `  inspect search 'connection refused'
   inspect search panic tool:bash is:error after:7d
   inspect search --words parser comma
@@ -97,7 +97,7 @@ func (a *app) printFound(found *view.Found, s view.Search) error {
 	return nil
 }
 
-// sayHow prints what the result itself does not show.
+// sayHow prints notes that the hits themselves do not show.
 func (a *app) sayHow(found *view.Found, s view.Search) {
 	switch found.Scan {
 	case "no index":
@@ -116,8 +116,8 @@ func (a *app) sayHow(found *view.Found, s view.Search) {
 	}
 }
 
-// printHits prints a line for each hit: tab-separated for programs, with the
-// match in view for eyes.
+// printHits prints a line for each hit: tab-separated for programs; for people with
+// the match visible.
 func (a *app) printHits(hits []view.Hit) error {
 	p := a.printer(false)
 	if !a.terminal() {
@@ -157,10 +157,10 @@ func inReplays(h *view.Hit) string {
 	return fmt.Sprintf(" +%d replay%s", h.Replays, plural(h.Replays))
 }
 
-// widestWhat is how many columns say what kind of item a hit is in.
+// widestWhat is the width of the column of items.
 const widestWhat = 22
 
-// mark shows a match.
+// mark highlights a match.
 func (p *printer) mark(s string) string {
 	if !p.colours && s != "" {
 		return "«" + s + "»"
@@ -168,14 +168,14 @@ func (p *printer) mark(s string) string {
 	return p.style(s, bold+";"+yellow)
 }
 
-// hitWhat names the item of a hit: who said it, or which tool.
+// hitWhat names the item of a hit: its author or its tool.
 func hitWhat(h *view.Hit) string {
 	what := map[transcript.Kind]string{
 		transcript.ToolCall: "call", transcript.ToolResult: "result", transcript.ToolDefinition: "tool", transcript.System: "system",
 	}[h.Kind]
 	switch {
 	case h.Kind == transcript.MessageItem && h.Role != "", h.Kind == transcript.System && h.Role == "developer":
-		what = h.Role // the provider's own word
+		what = h.Role // the provider's own term
 	case what == "":
 		what = string(h.Kind)
 	}
@@ -188,7 +188,8 @@ func hitWhat(h *view.Hit) string {
 	return word(what)
 }
 
-// snippet fits the text around a match into so many columns, the match in view.
+// snippet fits the text around a match into that many columns, with the match
+// visible.
 func snippet(h *view.Hit, columns int) (before, match, after string) {
 	before, match, after = onLine(h.Snippet.Before), onLine(h.Snippet.Match), onLine(h.Snippet.After)
 	before = strings.TrimLeft(before, " ")
@@ -204,8 +205,8 @@ func snippet(h *view.Hit, columns int) (before, match, after string) {
 	return before, match, cut(after, max(room-wide, 0))
 }
 
-// onLine makes a piece of a recorded text fit for a line, white space at its
-// ends kept.
+// onLine puts a part of a recorded text on one line and keeps white space at its
+// ends.
 func onLine(s string) string {
 	var b strings.Builder
 	space := false

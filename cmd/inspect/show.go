@@ -92,7 +92,7 @@ func (a *app) show(ctx context.Context, ref string, o showOptions) error {
 	return a.showUnderWay(ctx, db, o)
 }
 
-// kindsShown are the words of --only.
+// kindsShown are the values of --only.
 var kindsShown = []string{"tools", "user", "assistant", "reasoning", "system"}
 
 func (o *showOptions) check() error {
@@ -107,10 +107,10 @@ func (o *showOptions) check() error {
 	return nil
 }
 
-// ranged reports whether only a part of the steps is asked for.
+// ranged reports whether only some of the steps are requested.
 func (o *showOptions) ranged() bool { return o.from > 0 || o.to > 0 }
 
-// part returns those of an agent's steps that are asked for.
+// part returns the requested steps of an agent.
 func (o *showOptions) part(steps []*view.Step) []*view.Step {
 	if !o.ranged() {
 		return steps
@@ -118,7 +118,7 @@ func (o *showOptions) part(steps []*view.Step) []*view.Step {
 	return slices.DeleteFunc(slices.Clone(steps), func(s *view.Step) bool { return s.N < o.from || o.to > 0 && s.N > o.to })
 }
 
-// shows reports whether an entry is asked for.
+// shows reports whether an entry is requested.
 func (o *showOptions) shows(e *view.Entry) bool {
 	if len(o.only) == 0 {
 		return true

@@ -46,9 +46,9 @@ func (a *app) showExchange(ctx context.Context, r transcript.Reader, e *transcri
 	return errors.Join(p.failed, t.Damage)
 }
 
-// How many lines of a text are shown without --full.
+// Lines of a text that are shown without --full.
 const (
-	linesSaid   = 12 // of what a user or the model says
+	linesSaid   = 12 // of user and model texts
 	linesResult = 4  // of a tool's result
 	linesQuiet  = 1  // of system prompts and reasoning
 )
@@ -87,7 +87,7 @@ func (p *printer) transcript(t *view.Transcript, o *showOptions) {
 	p.ending(t)
 }
 
-// rawEntry prints the exact JSON of an item, and of the result beside it.
+// rawEntry prints the exact JSON of an item and of its result.
 func (p *printer) rawEntry(e *view.Entry) {
 	for _, it := range []*transcript.Item{&e.Item, e.Result} {
 		if it != nil {
@@ -157,8 +157,8 @@ func (p *printer) heading(t *view.Transcript) {
 	}
 }
 
-// lostHistory says that what the exchange continues is not there any more. The
-// request holds it all the same, unless the provider does.
+// lostHistory notes that the parent of the exchange is gone. The request still
+// contains the history, unless it is server-side.
 func (p *printer) lostHistory(t *view.Transcript) {
 	what, by := "the exchange that this one continues", "was pruned"
 	if t.Lost == view.Damaged {
@@ -171,12 +171,12 @@ func (p *printer) lostHistory(t *view.Transcript) {
 	p.line("%s", p.style("  "+what+" "+by, dim))
 }
 
-// examplesLine says which items are examples, and by what that is known.
+// examplesLine describes which items are examples, and on what evidence.
 func examplesLine(e *view.Examples) string {
 	return fmt.Sprintf("%s of the prompt %s few-shot example%s (%s): %s", counted(len(e.At), "item"), isAre(len(e.At)), plural(len(e.At)), e.By, e.Evidence)
 }
 
-// omitted says what a user chose not to store.
+// omitted describes what was not stored by choice.
 func omitted(x *view.Exchange) string {
 	for _, m := range []view.Message{x.Request, x.Response} {
 		if m.Omitted != "" {
@@ -246,8 +246,8 @@ func refs(rows []view.Row) string {
 	return strings.Join(names, ", ")
 }
 
-// takeHeading says which take sent the exchange, how far that went, and what it was
-// for.
+// takeHeading prints which take sent the exchange, how far it went, and its
+// purpose.
 func (p *printer) takeHeading(t *view.Take) {
 	facts := []string{"take " + t.Ref}
 	if t.OriginRef != "" {

@@ -22,11 +22,11 @@ type runPrinter struct {
 	*printer
 	run    *view.Run
 	teller *view.Teller
-	only   showOptions     // what is asked for
-	open   bool            // sub-agents and branches are printed, not only told of
-	margin string          // of what is printed inside something else
-	inside map[string]bool // agents that are being printed: what is recorded may go in circles
-	// foundHere counts the findings that were printed.
+	only   showOptions     // what is requested
+	open   bool            // sub-agents and branches are printed in place
+	margin string          // left margin of nested output
+	inside map[string]bool // agents being printed: a recording may contain cycles
+	// foundHere counts the printed findings.
 	foundHere int
 }
 
@@ -41,7 +41,7 @@ func (a *app) showRun(ctx context.Context, r transcript.Reader, t *view.Target, 
 		return err
 	}
 	var pricing sync.WaitGroup
-	pricing.Go(func() { run.Price(table) }) // beside the judge, who does not look at that
+	pricing.Go(func() { run.Price(table) }) // concurrently with the judge, which does not read prices
 	p := &runPrinter{printer: a.printer(o.full), run: run, only: o, open: o.agents || o.full, inside: map[string]bool{}}
 	agent := t.Agent
 	if t.Step > 0 {
@@ -96,7 +96,7 @@ func (p *runPrinter) step(t *view.Target) error {
 	return nil
 }
 
-// whole prints the main agents, with what hangs beside them.
+// whole prints the main agents, with their branches and the rest of the run.
 func (p *runPrinter) whole() error {
 	p.runHeading()
 	for i, a := range p.run.Main() {
@@ -148,8 +148,7 @@ func (p *runPrinter) runHeading() {
 	}
 }
 
-// judged prints what is found in the whole run; nothing if only a part of it was
-// judged.
+// judged prints the findings of the whole run; nothing if only a part was judged.
 func (p *runPrinter) judged() []lint.Finding {
 	if p.only.ranged() {
 		return nil
@@ -184,7 +183,7 @@ func (p *runPrinter) agent(a *view.Agent) error {
 		p.put(p.style(fmt.Sprintf("sub-agent %s%s · %s", a.Ref, named(a), word(a.FoundBy())), cyan))
 	}
 	steps := a.Steps
-	if len(p.inside) == 1 { // the agent that steps are asked of
+	if len(p.inside) == 1 { // the agent whose steps are requested
 		steps = p.only.part(steps)
 	}
 	if len(steps) > 0 && steps[0] == a.Steps[0] {
@@ -212,7 +211,7 @@ func (p *runPrinter) tell(told *view.Told) error {
 	return p.under(told)
 }
 
-// named returns what the client calls an agent, behind a space.
+// named returns the client's name of an agent, after a space.
 func named(a *view.Agent) string {
 	if name := word(a.ShortName()); name != "" {
 		return " " + name
@@ -235,10 +234,10 @@ func (p *runPrinter) under(t *view.Told) error {
 	return nil
 }
 
-// nested prints something inside something else.
+// nested prints nested output.
 func (p *runPrinter) nested(f func() error) error {
 	margin := p.margin
-	if len(margin) < 8*4 { // deeper, there would be no room left
+	if len(margin) < 8*4 { // deeper levels would have no width left
 		p.margin += p.style("│", dim) + "   "
 		p.columns -= 4
 		defer func() { p.columns += 4 }()
@@ -248,11 +247,11 @@ func (p *runPrinter) nested(f func() error) error {
 	return err
 }
 
-// replaysShown is how many replays of a step are told one by one.
+// replaysShown bounds the replays of a step that are listed.
 const replaysShown = 3
 
-// branches tells of the branches that leave an agent after a step. Many replays are a
-// line, unless they are printed in place.
+// branches prints the branches that leave an agent after a step. Many replays share
+// one line, unless they are printed in place.
 func (p *runPrinter) branches(a *view.Agent, after int) error {
 	var takes []string
 	for _, b := range a.Branches {
@@ -300,7 +299,7 @@ func (p *runPrinter) branches(a *view.Agent, after int) error {
 	return nil
 }
 
-// loose tells of sub-agents of which no call is known.
+// loose prints the sub-agents without a known call.
 func (p *runPrinter) loose() error {
 	for _, a := range p.run.Unattached() {
 		p.line("")
@@ -314,7 +313,7 @@ func (p *runPrinter) loose() error {
 	return nil
 }
 
-// sidesShown is how many side calls are told one by one.
+// sidesShown bounds the side calls that are listed.
 const sidesShown = 5
 
 func (p *runPrinter) sideCalls() {
@@ -344,7 +343,7 @@ func sideLine(c *view.SideCall) string {
 	return fmt.Sprintf("  x%-5d %s", c.ExchangeN, join(append(facts, word(c.Preview))))
 }
 
-// put prints a line behind the margin.
+// put prints a line after the margin.
 func (p *runPrinter) put(s string) { p.print(p.margin + s) }
 
 // told prints a step.
@@ -376,7 +375,7 @@ func widest(entries []view.Entry) int {
 	return min(width, 24)
 }
 
-// output is where a printer writes.
+// output returns the writer of a printer.
 func (p *printer) output() io.Writer {
 	if p.to != nil {
 		return p.to

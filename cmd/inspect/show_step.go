@@ -11,8 +11,8 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// stepPrinter prints one step of a run. Its lines have a gutter with the number
-// of the step, then who speaks, then what is said.
+// stepPrinter prints one step of a run. Its lines have a gutter with the number of
+// the step, then the speaker, then the text.
 type stepPrinter struct {
 	*runPrinter
 	told     *view.Told
@@ -26,7 +26,7 @@ func (p *runPrinter) stepPrinter(t *view.Told) *stepPrinter {
 	return &stepPrinter{runPrinter: p, told: t, names: max(widest(t.Entries), labelWidth-2)}
 }
 
-// row prints a line behind the gutter, with a bar for what belongs to a call.
+// row prints a line after the gutter, with a bar for parts of a call.
 func (s *stepPrinter) row(bar, text string) {
 	n := ""
 	if !s.numbered {
@@ -46,8 +46,8 @@ func (s *stepPrinter) note(text, style string) {
 	}
 }
 
-// context tells by what evidence the step is where it is, if that is not plain
-// to see, and what became of the history before.
+// context prints the evidence for the step's position, if that is not obvious, and
+// what changed in the history before.
 func (s *stepPrinter) context() {
 	step, c := s.told.Step, &s.told.Context
 	if len(step.Attempts) > 1 {
@@ -97,7 +97,7 @@ func changes(added, removed []string) string {
 	return strings.Join(parts, " ")
 }
 
-// attempts tells of the attempts at a step before the last one.
+// attempts prints the attempts at a step before the last one.
 func (s *stepPrinter) attempts() {
 	all := s.told.Step.Attempts
 	var failed []string
@@ -111,7 +111,7 @@ func (s *stepPrinter) attempts() {
 	s.note(fmt.Sprintf("%d attempts; before this one failed %s", len(all), strings.Join(failed, ", ")), yellow)
 }
 
-// changesShown is how many changes of the history are shown without --full.
+// changesShown bounds the changes of the history that are shown without --full.
 const changesShown = 4
 
 // history prints what was rewritten and dropped.
@@ -142,7 +142,7 @@ func kindOf(it *transcript.Item) string {
 	return strings.ReplaceAll(string(it.Kind), "_", " ")
 }
 
-// gist is an item in a line.
+// gist describes an item in one line.
 func gist(it *transcript.Item) string {
 	if it.Kind == transcript.ToolCall {
 		return word(it.Name + " " + it.ArgumentsRaw)
@@ -166,7 +166,7 @@ func (s *stepPrinter) entry(e *view.Entry) {
 	}
 }
 
-// raw prints the exact JSON of an item, and of the result beside it.
+// raw prints the exact JSON of an item and of its result.
 func (s *stepPrinter) raw(e *view.Entry) {
 	for _, it := range []*transcript.Item{&e.Item, e.Result} {
 		if it != nil {
@@ -176,8 +176,8 @@ func (s *stepPrinter) raw(e *view.Entry) {
 	}
 }
 
-// said prints a text behind who said it. What a client put into a user's
-// message by itself is told in short.
+// said prints a text after its speaker. What a client added to a user's message is
+// shortened.
 func (s *stepPrinter) said(e *view.Entry) {
 	it := &e.Item
 	label, style, most := speaker(e)
@@ -209,11 +209,10 @@ func (s *stepPrinter) said(e *view.Entry) {
 	}
 }
 
-// shortAddition is how much a client may add without being told of: tags, white
-// space.
+// shortAddition is how much a client may add without a note: tags, white space.
 const shortAddition = 40
 
-// quiet prints a text in one line, with its size if that is not all of it.
+// quiet prints a text on one line, with its size if it is cut.
 func (s *stepPrinter) quiet(label string, it *transcript.Item, text, style string) {
 	room := s.room(gutterWidth + labelWidth)
 	line := word(transcript.Head(text, 4*room))
@@ -224,7 +223,7 @@ func (s *stepPrinter) quiet(label string, it *transcript.Item, text, style strin
 	s.row(noBar, s.style(padLabel(word(label)), style)+s.style(line, dim))
 }
 
-// ending prints what the step cost and how it ended.
+// ending prints the step's cost and how it ended.
 func (s *stepPrinter) ending() {
 	step := s.told.Step
 	facts := []string{fmt.Sprintf("x%d", step.ExchangeN), stepTime(step)}
@@ -250,8 +249,8 @@ func (s *stepPrinter) ending() {
 	s.row(noBar, s.style(cut(join(facts), s.room(gutterWidth)), dim))
 }
 
-// stepTime is how long a step's exchange took and, if there were more attempts,
-// how long they took altogether.
+// stepTime formats how long a step's exchange took and, if there were more
+// attempts, their total time.
 func stepTime(s *view.Step) string {
 	if s.WholeMS == nil {
 		return duration(s.DurationMS)

@@ -10,11 +10,11 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// oneLineFrom is how wide a terminal must be for a call and its result to
-// stand on one line.
+// oneLineFrom is the minimum width of a terminal for a call and its result on one
+// line.
 const oneLineFrom = 110
 
-// call prints a call with what came of it.
+// call prints a call with its result.
 func (s *stepPrinter) call(e *view.Entry) {
 	bar := s.bar(e)
 	name := fmt.Sprintf("%-*s", s.names, cut(word(e.Item.Name), s.names))
@@ -59,7 +59,7 @@ func padLeft(s string, width int) string {
 	return strings.Repeat(" ", max(0, width-displaywidth.String(s))) + s
 }
 
-// shortID keeps the beginning and the end of a call id: the ends differ.
+// shortID keeps the beginning and the end of a call id, because the ends differ.
 func shortID(id string) string {
 	id = word(id)
 	if r := []rune(id); len(r) > 14 {
@@ -68,14 +68,14 @@ func shortID(id string) string {
 	return id
 }
 
-// block prints a text whole.
+// block prints a complete text.
 func (s *stepPrinter) block(bar, text string) {
 	for _, line := range split(text) {
 		s.row(bar, "  "+line)
 	}
 }
 
-// verdict says what came of a call: in a mark, facts, and the result's text.
+// verdict describes the result of a call: a mark, facts and the text.
 func (s *stepPrinter) verdict(e *view.Entry) (mark, style, facts, text string) {
 	pair := e.Pair
 	switch {
@@ -113,7 +113,7 @@ func (s *stepPrinter) bar(e *view.Entry) string {
 	return s.style("▌", cyan)
 }
 
-// beside prints what hangs at a call.
+// beside prints the sub-agents and notes of a call.
 func (s *stepPrinter) beside(e *view.Entry, bar string) {
 	if e.Example {
 		s.row(bar, s.style("  an example", dim))
@@ -129,7 +129,7 @@ func (s *stepPrinter) beside(e *view.Entry, bar string) {
 	}
 }
 
-// result prints a result that does not stand beside its call.
+// result prints a result apart from its call.
 func (s *stepPrinter) result(e *view.Entry) {
 	why, style, bar := "! result without a call", red, s.style("▌", red)
 	if e.Pair != nil {

@@ -64,7 +64,7 @@ Exit status: 0 fine, 2 wrong usage, 3 not found.`,
 	return c
 }
 
-// size is short for eyes, whole for programs.
+// size formats bytes: short for people, exact for programs.
 func (a *app) size(bytes int64) string {
 	if a.terminal() {
 		return size(int(bytes))

@@ -11,7 +11,7 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// statsOptions are the flags of stats that are about exchanges.
+// statsOptions are the flags of stats about exchanges.
 type statsOptions struct {
 	by, since, model string
 }
@@ -65,7 +65,7 @@ func (a *app) printStats(s *view.Stats, by string) error {
 		}
 	}
 	if by == "" && !a.terminal() {
-		by = "model" // one table, whose columns stay
+		by = "model" // one table with fixed columns
 	}
 	if by == "" || by == "model" {
 		if err := a.modelTable(p, "model", append(s.Models, total(s))); err != nil {
@@ -127,10 +127,10 @@ func (a *app) modelTable(p *printer, name string, list []view.ModelStats) error 
 	return t.print()
 }
 
-// figureWidth is how much room a last column of figures needs.
+// figureWidth is the width of a last column of figures.
 const figureWidth = 10
 
-// zero writes a count; none is nothing to look at, but a figure in a pipe.
+// zero formats a count: nothing for zero on a terminal, a figure in a pipe.
 func (a *app) zero(n int) string {
 	if a.terminal() {
 		return count(n)

@@ -64,7 +64,7 @@ func (a *app) tail(ctx context.Context, last int, once, full bool) error {
 	})
 }
 
-// beforeLast returns the number of the exchange behind which the last n begin.
+// beforeLast returns the number of the exchange before the last n.
 func beforeLast(ctx context.Context, r transcript.Reader, n int) (int64, error) {
 	var numbers []int64
 	for e, err := range r.Exchanges(ctx, transcript.Filter{Limit: n + 1}) {
@@ -84,12 +84,12 @@ func beforeLast(ctx context.Context, r transcript.Reader, n int) (int64, error) 
 type tailer struct {
 	*printer
 	reader  transcript.Reader
-	run     string // that was told of last
+	run     string // run of the last printed exchange
 	live    map[string]*liveTail
-	midLine string // the exchange whose line is not ended
+	midLine string // the exchange whose line is unfinished
 }
 
-// since tells of the exchanges behind a number, and gives the last number.
+// since prints the exchanges after a number, and returns the last number.
 func (t *tailer) since(ctx context.Context, after int64) (int64, error) {
 	var list []*transcript.Exchange
 	for e, err := range t.reader.Exchanges(ctx, transcript.Filter{After: after, Oldest: true}) {
@@ -206,7 +206,7 @@ func (t *tailer) entry(e *view.Entry) {
 	t.line("  %s%s", t.style(padLabel(word(label)), style), t.clip(text, 2+labelWidth))
 }
 
-// clip is a text on one line, whole with --full.
+// clip puts a text on one line, in full with --full.
 func (t *tailer) clip(text string, indent int) string {
 	if t.full {
 		return word(text)
@@ -214,5 +214,5 @@ func (t *tailer) clip(text string, indent int) string {
 	return cut(word(transcript.Head(text, 4*t.columns)), t.room(indent))
 }
 
-// jsonLine writes a document on a line of its own.
+// jsonLine writes a document on its own line.
 func (a *app) jsonLine(v any) error { return newJSON(a.out).Encode(v) }

@@ -10,11 +10,11 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// pollEvery is how often the database is asked for what is new.
+// pollEvery is the interval of database queries.
 const pollEvery = 300 * time.Millisecond
 
-// follow does something again and again until the context ends: that is how one
-// stops following, and no failure.
+// follow repeats do until the context ends. That is the normal way to stop and not
+// an error.
 func (a *app) follow(ctx context.Context, once bool, do func() error) error {
 	for {
 		err := do()
@@ -32,8 +32,8 @@ func (a *app) follow(ctx context.Context, once bool, do func() error) error {
 	}
 }
 
-// followRuns lists runs, and then each that is new or has changed; with --json
-// each on a line of its own.
+// followRuns lists runs, and then each new or changed one; with --json each on its
+// own line.
 func (a *app) followRuns(ctx context.Context, r transcript.Reader, o *lsOptions, q *view.ListQuery) error {
 	known := map[string]string{}
 	begun := false

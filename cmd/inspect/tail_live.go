@@ -13,8 +13,8 @@ import (
 	"github.com/retake-debugger/retake/view"
 )
 
-// capturesUnderWay returns what recorders of this database have under way. What
-// cannot be read of that is shown when it has ended.
+// capturesUnderWay returns the captures of this database's recorders. Unreadable
+// ones are shown when they have ended.
 func (a *app) capturesUnderWay() []*transcript.Capture {
 	path, err := a.path()
 	if err != nil {
@@ -24,7 +24,7 @@ func (a *app) capturesUnderWay() []*transcript.Capture {
 	return list
 }
 
-// underWay reads the exchanges under way.
+// underWay reads the exchanges in progress.
 func (a *app) underWay(ctx context.Context, r transcript.Reader) ([]*view.Live, error) {
 	var list []*view.Live
 	for _, c := range a.capturesUnderWay() {
@@ -37,8 +37,8 @@ func (a *app) underWay(ctx context.Context, r transcript.Reader) ([]*view.Live, 
 	return list, nil
 }
 
-// tellUnderWay says in a line that exchanges are under way, which a list of what
-// is stored does not hold.
+// tellUnderWay prints a line about exchanges in progress, which a list of stored
+// ones lacks.
 func (a *app) tellUnderWay() {
 	list := a.capturesUnderWay()
 	if len(list) == 0 {
@@ -48,7 +48,7 @@ func (a *app) tellUnderWay() {
 	fmt.Fprintf(a.err, "inspect: %s under way, the longest for %s; \"inspect tail\" follows\n", counted(len(list), "exchange")+" "+isAre(len(list)), duration(&longest))
 }
 
-// showUnderWay prints the exchanges under way, which come after the last one.
+// showUnderWay prints the exchanges in progress, after the stored ones.
 func (a *app) showUnderWay(ctx context.Context, r transcript.Reader, o showOptions) error {
 	list, err := a.underWay(ctx, r)
 	if err != nil {
@@ -67,14 +67,14 @@ func (a *app) showUnderWay(ctx context.Context, r transcript.Reader, o showOptio
 	return p.failed
 }
 
-// liveTail is how far an exchange under way was told.
+// liveTail is how much of an exchange in progress was printed.
 type liveTail struct {
-	sent, came int64  // bytes of its bodies when it was read last
-	item       int    // of its answer, that is being told
-	text       string // of that, what was told
+	sent, came int64  // bytes of its bodies at the last read
+	item       int    // current item of its answer
+	text       string // printed text of that item
 }
 
-// live prints what is new of the exchanges under way.
+// tellLive prints the new parts of the exchanges in progress.
 func (t *tailer) tellLive(ctx context.Context) error {
 	for _, c := range t.capturesUnderWay() {
 		l := t.live[c.ID]
@@ -100,7 +100,7 @@ func (t *tailer) tellLive(ctx context.Context) error {
 	return t.failed
 }
 
-// beginLive prints what an exchange under way has brought.
+// beginLive prints the request of an exchange in progress.
 func (t *tailer) beginLive(ctx context.Context, v *view.Live) error {
 	if t.json {
 		return t.jsonLine(&v.Row)
@@ -120,7 +120,7 @@ func (t *tailer) beginLive(ctx context.Context, v *view.Live) error {
 	return t.failed
 }
 
-// answers goes on with the answer of an exchange where it was left.
+// answers continues the answer of an exchange.
 func (t *tailer) answers(id string, l *liveTail, entries []view.Entry) {
 	var said []*view.Entry
 	for i := range entries {
@@ -149,19 +149,19 @@ func (t *tailer) answers(id string, l *liveTail, entries []view.Entry) {
 			l.text = text
 		}
 		if l.item == len(said)-1 {
-			return // it may go on
+			return // it may continue
 		}
 	}
 }
 
-// write writes a piece of a line.
+// write writes a part of a line.
 func (t *tailer) write(s string) {
 	if _, err := io.WriteString(t.output(), s); t.failed == nil {
 		t.failed = err
 	}
 }
 
-// endLine ends the line of an answer under way.
+// endLine ends the line of an answer in progress.
 func (t *tailer) endLine() {
 	if t.midLine != "" {
 		t.write("\n")
@@ -169,7 +169,7 @@ func (t *tailer) endLine() {
 	}
 }
 
-// ended returns how an exchange ended that was told while it was under way.
+// ended returns how an exchange ended that was printed while it was in progress.
 func (t *tailer) ended(ctx context.Context, v *view.Transcript, l *liveTail) error {
 	row := &v.Exchange.Row
 	t.answers(row.ID, l, v.Entries)

@@ -75,10 +75,10 @@ func (a *app) takes(ctx context.Context, args []string, all bool) error {
 	return table.print()
 }
 
-// mostEdits is how many edits of a take are listed.
+// mostEdits bounds the listed edits of a take.
 const mostEdits = 4
 
-// takeAbout says what a take changed and why.
+// takeAbout describes the changes of a take and their reason.
 func (a *app) takeAbout(t *view.Take) string {
 	parts := []string{word(t.Reason)}
 	for i := range t.Edits {
@@ -94,7 +94,7 @@ func (a *app) takeAbout(t *view.Take) string {
 	return cut(join(parts), 200)
 }
 
-// editWord says in few words what an edit changes.
+// editWord describes an edit in few words.
 func editWord(e *transcript.Edit) string {
 	what := e.CallID
 	switch {
@@ -108,7 +108,7 @@ func editWord(e *transcript.Edit) string {
 	return strings.TrimSpace(word(strings.ReplaceAll(e.Op, "_", " ") + " " + what))
 }
 
-// takeRef finds the take that a reference means.
+// takeRef finds the take of a reference.
 func (a *app) takeRef(ctx context.Context, r transcript.Reader, ref string) (*transcript.Take, error) {
 	digits, ok := strings.CutPrefix(ref, "t")
 	n, err := strconv.ParseInt(digits, 10, 64)

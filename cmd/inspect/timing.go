@@ -68,7 +68,7 @@ func (a *app) timing(ctx context.Context, ref string) error {
 	return t.print()
 }
 
-// known is millis of what may not be known; nothing then.
+// known formats milliseconds; "" if they are unknown.
 func known(ms *float64) string {
 	if ms == nil {
 		return ""
@@ -76,7 +76,7 @@ func known(ms *float64) string {
 	return millis(*ms)
 }
 
-// millis writes milliseconds for programs, to the microsecond.
+// millis formats milliseconds for programs, to the microsecond.
 func millis(ms float64) string {
 	return strconv.FormatFloat(math.Round(ms*1000)/1000, 'f', -1, 64)
 }
@@ -127,7 +127,7 @@ func (a *app) showWaterfall(w *view.Waterfall) error {
 	return p.failed
 }
 
-// barName says in a few words whose time a bar is.
+// barName describes in a few words what a bar is about.
 func barName(b *view.Bar) string {
 	name := word(b.What)
 	switch {
@@ -151,7 +151,7 @@ func nonzero(ms *float64) string {
 	return orDash(duration(ms))
 }
 
-// stretch draws one stretch of time on a scale of so many columns.
+// stretch draws a bar on a scale of that many columns.
 func (p *printer) stretch(b *view.Bar, whole *float64, room int) string {
 	if b.StartMS == nil || b.DurationMS == nil {
 		return ""

@@ -68,10 +68,10 @@ func (a *app) tree(ctx context.Context, ref string, evidence bool) error {
 type treePrinter struct {
 	*runPrinter
 	evidence bool
-	drawn    map[string]bool // agents: what is recorded may go in circles
+	drawn    map[string]bool // agents: a recording may contain cycles
 }
 
-// knot is one line of a tree with what hangs under it.
+// knot is one line of a tree with its children.
 type knot struct {
 	text  string
 	style string
@@ -150,7 +150,7 @@ func (p *treePrinter) steps(list []*view.Step) []knot {
 	take := ""
 	for i, s := range list {
 		k := p.step(s)
-		if i > 0 && s.Take != take { // a take goes on from another
+		if i > 0 && s.Take != take { // a take continues another one
 			k.text += " · take " + s.Take
 		}
 		take = s.Take

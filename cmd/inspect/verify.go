@@ -53,7 +53,7 @@ derives it with this one.`,
 	}
 }
 
-// verify checks the bytes, then what was derived of them.
+// verify checks the bytes, then the derived data.
 func (a *app) verify(ctx context.Context, db *store.DB) (checked int, problems []store.Problem, err error) {
 	p := a.progress()
 	defer p.clear()
@@ -75,13 +75,13 @@ func (a *app) verify(ctx context.Context, db *store.DB) (checked int, problems [
 	return checked, problems, err
 }
 
-// fileDamaged reports whether SQLite found something. What hangs together by damaged
-// indexes is derived otherwise, and slowly.
+// fileDamaged reports whether SQLite found damage. Data joined through damaged
+// indexes derives differently, and slowly.
 func fileDamaged(problems []store.Problem) bool {
 	return slices.ContainsFunc(problems, func(p store.Problem) bool { return p.Part == "database" })
 }
 
-// rederive adds what is derived otherwise now.
+// rederive adds the derived data that differs now.
 func (a *app) rederive(ctx context.Context, db *store.DB, p *progress, problems []store.Problem) ([]store.Problem, error) {
 	differences, err := reindex.Compare(ctx, db, func(done, newest int64) { p.show("deriving again", done, newest) })
 	for _, d := range differences {

@@ -78,8 +78,8 @@ standard input, one of a minimisation the answer as JSON (see inspect minimise).
 	return c
 }
 
-// forPages returns what really runs as pages may choose it. A command may hold a secret,
-// which no page and no log shows.
+// forPages returns the sources that pages may choose, by name only: a command may
+// contain a secret, which no page or log shows.
 func (f *sourceFlags) forPages() []replay.SourceSpec {
 	list := f.tools()
 	for i := range list {

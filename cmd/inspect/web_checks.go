@@ -7,7 +7,7 @@ import (
 	"github.com/retake-debugger/retake/web"
 )
 
-// pageChecks reads checks that a page may choose: NAME=CMD each.
+// pageChecks parses the checks that a page may choose: NAME=CMD each.
 func pageChecks(list []string) ([]web.Check, error) {
 	var checks []web.Check
 	for _, s := range list {

@@ -12,29 +12,29 @@ import (
 	"github.com/retake-debugger/retake/web"
 )
 
-// viewer serves the pages of the database that is open: where its file is removed or
-// replaced, another one is opened.
+// viewer serves the pages of the current database. If its file is removed or
+// replaced, it opens the new one.
 type viewer struct {
 	app       *app
 	o         web.Options
 	replaying web.Replaying
 
-	db      *retake.DB  // nil if it is only shown
-	readers []*store.DB // the one that is read now is the last
+	db      *retake.DB  // nil if it is read-only
+	readers []*store.DB // the last one is in use
 	page    atomic.Pointer[http.Handler]
 }
 
 // ServeHTTP implements http.Handler.
 func (v *viewer) ServeHTTP(w http.ResponseWriter, r *http.Request) { (*v.page.Load()).ServeHTTP(w, r) }
 
-// open opens the database so that marks can be set and steps sent again; one that
-// cannot be written is only shown.
+// open opens the database for marks and replays; one that is not writable is opened
+// read-only.
 func (v *viewer) open(ctx context.Context) error {
 	path, err := v.app.path()
 	if err != nil {
 		return err
 	}
-	first, err := v.app.open() // which says what to do if there is none
+	first, err := v.app.open() // its error has a hint if there is none
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (v *viewer) open(ctx context.Context) error {
 	return nil
 }
 
-// show has pages of a database served from now on.
+// show serves the pages of a database from now on.
 func (v *viewer) show(reader *store.DB) {
 	v.readers = append(v.readers, reader)
 	v.o.Reader = reader
@@ -75,10 +75,10 @@ func (v *viewer) show(reader *store.DB) {
 	v.page.Store(&h)
 }
 
-// close closes all that was opened. Pages that are still being read fail then.
+// close closes everything that was opened. Pages that are still being read fail.
 func (v *viewer) close(ctx context.Context) {
 	if v.db != nil {
-		_ = v.db.Close() // what is left in the spool is taken in by the next start
+		_ = v.db.Close() // the next start ingests the rest of the spool
 	}
 	for _, db := range v.readers {
 		db.Close()

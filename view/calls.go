@@ -170,9 +170,8 @@ func transcriptActs(t *Transcript, reasoning bool) []act {
 	return acts
 }
 
-// RunsWithCall gives the ids of the runs that made a call whose id holds part,
-// the latest first, at most limit of them. Runs of exchanges that cannot be read
-// are left out.
+// RunsWithCall returns the ids of up to limit runs with a call whose id contains part,
+// the latest first. Runs of unreadable exchanges are left out.
 func RunsWithCall(ctx context.Context, r transcript.Reader, part string, limit int) ([]string, error) {
 	const atOnce = 500
 	var runs, ids []string

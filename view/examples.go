@@ -76,7 +76,7 @@ func examplesIn(ctx context.Context, r transcript.Reader, e *transcript.Exchange
 	return x, nil
 }
 
-// mark marks the entries that are examples, including the calls of example results.
+// mark marks the entries that are examples: an item, or a call with its result.
 func (x *Examples) mark(exchange string, entries []Entry) {
 	if x == nil {
 		return

@@ -42,7 +42,7 @@ func join(ctx context.Context, r transcript.Reader, h *conversation) (*joined, e
 }
 
 // introducedBy returns the calls whose results the request of an exchange introduced,
-// by where the result stands there.
+// by the place of the result in it.
 func introducedBy(exchange string, rows []transcript.CallRow) map[string]*transcript.CallRow {
 	found := map[string]*transcript.CallRow{}
 	for i := range rows {

@@ -55,7 +55,7 @@ type Counts struct {
 	Calls      int `json:"calls"`
 	Unanswered int `json:"unanswered"` // calls without a result so far
 	Errors     int `json:"errors"`     // tool results that are errors, and steps that failed
-	Failed     int `json:"failed"`     // steps whose last attempt failed
+	Failed     int `json:"failed"`     // steps with a failed last attempt
 }
 
 // Status is how a run has ended so far.

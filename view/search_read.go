@@ -125,7 +125,7 @@ func (r *indexReading) ask() {
 	r.pass(batch)
 }
 
-// wait waits until so many items may be read. It returns false if the search has ended.
+// wait waits until that many items may be read. It returns false if the search has ended.
 func (r *indexReading) wait(asked int64) bool {
 	for asked > r.allowed.Load() {
 		select {
@@ -137,7 +137,7 @@ func (r *indexReading) wait(asked int64) bool {
 	return true
 }
 
-// allow allows so many more items, since as many did not become hits.
+// allow allows that many more items, because as many did not become hits.
 func (r *indexReading) allow(items int) {
 	if r.finder.most == math.MaxInt || items == 0 {
 		return

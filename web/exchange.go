@@ -96,7 +96,7 @@ func pointTo(t *view.Transcript, p transcript.Place) string {
 	return ""
 }
 
-// isAt reports whether p is the place meant. Either may leave out the body.
+// isAt reports whether p is the place meant, which may leave out the body.
 func isAt(p, meant transcript.Place) bool {
 	return p.Exchange == meant.Exchange && p.At == meant.At && (meant.Body == "" || p.Body == meant.Body)
 }

@@ -22,7 +22,7 @@ import (
 
 const (
 	usualImport  = 2_000_000_000 // bytes of one upload
-	unpackedTo   = 4             // scratch files may take so many times as much
+	unpackedTo   = 4             // factor on that for scratch files
 	mostImports  = 2             // at once
 	badTold      = 50            // bad lines of a file that are reported
 	longestField = 1000          // bytes of a field that is not a file

@@ -34,7 +34,7 @@ type smallestPage struct {
 // needed.
 type neededPart struct {
 	Kept    *minimise.Decisive
-	Href    string // of what is kept
+	Href    string // of a kept part
 	LeftOut []minimise.Unit
 }
 

@@ -11,7 +11,7 @@ const (
 	outlineShown = 1500 // lines of an outline
 	stepsListed  = 400  // of an agent, one by one; of a longer one those on the page
 	mostDots     = 8    // calls of a step, one by one
-	barWidth     = 40   // of the bars beside a step
+	barWidth     = 40   // of the bars next to a step
 )
 
 // outlineLine is one line of the outline: an agent, a step, a branch or several
@@ -23,7 +23,7 @@ type outlineLine struct {
 	Number      int
 	Text, Title string
 	Dots        []string  // one for each call, by how it went
-	Bar         *shareBar // nil of what is no step
+	Bar         *shareBar // nil for anything but a step
 }
 
 // shareBar is a step's share of the largest step's tokens and of the longest step's

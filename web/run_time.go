@@ -47,7 +47,7 @@ type lane struct {
 	Merged bool // too many bars to draw one by one
 }
 
-// timeBar is a bar that leads to its step.
+// timeBar is a bar that links to its step.
 type timeBar struct {
 	bar
 	Href string

@@ -32,7 +32,7 @@ type outcomeRow struct {
 	Cells []part
 }
 
-// part is a count out of so many.
+// part is a count out of a total.
 type part struct{ Count, Of int }
 
 func (s part) Percent() string {

@@ -69,8 +69,8 @@ func giveReport[T any](s *server, c *gin.Context, read func(context.Context, tra
 	}
 }
 
-// moved reports whether another viewer began the replay: then the database has been
-// reopened since.
+// moved notes on the page that another viewer began the replay: then the database has
+// been reopened since.
 func (p *groupPage) moved(s, of *server) {
 	if s != of {
 		p.Moved = "The database was opened anew while this went on: its file was removed or replaced. What was sent before that is in the old file, if that is still there. This page shows what is known of it here, and only as long as this program runs."

@@ -31,8 +31,8 @@ calls are found in the same way. Importing a file again adds nothing.
 
 Formats: ` + strings.Join(names[1:], ", ") + `;
 auto detects them. For a zip archive, import reads the files in it, but no archives
-in it. With a session of Claude Code, it also imports the sessions in the folder of
-its sub-agents.
+in it. With a session of Claude Code, it also imports those of its sub-agents, from the
+folder of the same name.
 
 Imported exchanges are marked (in ls, show, and as "imported" in JSON) with a grade:
   exact      the bytes that went over the wire

@@ -12,7 +12,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// List holds the APIs that are known. Nothing else has to be changed for a new one.
+// APIs holds the APIs that are known. Nothing else has to be changed for a new one.
 var APIs = api.List{&chat.API, &responses.API, &messages.API}
 
 // Of returns the descriptor of a dialect. That of one that is not in the list has a

@@ -239,7 +239,7 @@ func newDB(path string, connect func(string) (*connector, error)) (*DB, error) {
 	db.pool.SetMaxIdleConns(readers)
 	db.reader = reader{st: newStatements(db.pool.PrepareContext), headers: newHeaderSets(), limits: search.UsualLimits(), fewOfRuns: fewOfRuns,
 		bodies: &segment.Reader{Rows: segmentRows{}, Recipes: &segment.Recipes{}, Pack: db.findPack, Beginning: db.findBeginning, Damaged: damaged}}
-	db.reader.bodies.Rows = segmentRows{db.st}
+	db.bodies.Rows = segmentRows{db.st}
 	return db, nil
 }
 

@@ -179,12 +179,12 @@ func (a *API) repeats(name []byte) bool {
 	return false
 }
 
-// grows reports whether a member holds the conversation.
+// Grows reports whether a member holds the conversation.
 func (a *API) Grows(name string) bool {
 	return slices.Contains(a.Arrays, Array{name, true})
 }
 
-// held reports whether a request has one of the members by which it goes on from
+// Held reports whether a request has one of the members by which it goes on from
 // history that the provider holds.
 func Held(members []string, body []byte) bool {
 	return slices.ContainsFunc(members, func(name string) bool { return rawjson.Present(rawjson.Get(body, name)) })

@@ -49,7 +49,7 @@ func (r *Reader) path() {
 	}
 }
 
-// decoder reads one exchange. Bodies are whole, valid JSON values.
+// Decoder reads one exchange. Bodies are whole, valid JSON values.
 type Decoder interface {
 	Request(o *Outline)
 	// Response reads a response object. It is called for error bodies too.
@@ -67,7 +67,7 @@ type Assembler interface {
 	Object() (object []byte, complete bool)
 }
 
-// reader holds what the decoders of all dialects share.
+// Reader holds what the decoders of all dialects share.
 type Reader struct {
 	apis   List
 	api    *API // nil for transcript.Unknown
@@ -228,7 +228,7 @@ func (r *Reader) readStream(read Decoder, body []byte) {
 	}
 }
 
-// header gives the first value of a header, whatever the case of its name.
+// Header gives the first value of a header, whatever the case of its name.
 func Header(h map[string][]string, name string) string {
 	if v := h[name]; len(v) > 0 {
 		return v[0]
@@ -241,6 +241,6 @@ func Header(h map[string][]string, name string) string {
 	return ""
 }
 
-// in adds an item to the input, out to the output.
+// In adds an item to the input, out to the output.
 func (r *Reader) In(it transcript.Item)  { r.Turn.Input = append(r.Turn.Input, it) }
 func (r *Reader) Out(it transcript.Item) { r.Turn.Output = append(r.Turn.Output, it) }

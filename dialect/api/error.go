@@ -7,14 +7,14 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// fail records an error in the provider's words; the first one counts.
+// Fail records an error in the provider's words; the first one counts.
 func (r *Reader) Fail(e *transcript.Error) {
 	if r.Turn.Error == nil && e != nil {
 		r.Turn.Error = e
 	}
 }
 
-// errorOf finds the error in a body or an event, nil if it holds none:
+// ErrorOf finds the error in a body or an event, nil if it holds none:
 //
 //	{"error":{"type","code","message"}}          OpenAI, Anthropic, Groq, OpenRouter, Azure
 //	{"error":{"code","message","status"}}        Google's compatible endpoint
@@ -70,7 +70,7 @@ func ErrorOf(v []byte, bare bool) *transcript.Error {
 	return nil
 }
 
-// firstOf gives the first element of an array, nil if there is none.
+// FirstOf gives the first element of an array, nil if there is none.
 func FirstOf(v []byte) []byte {
 	if c := rawjson.Walk(v); !c.Object && c.Next() {
 		return c.Value()
@@ -78,7 +78,7 @@ func FirstOf(v []byte) []byte {
 	return nil
 }
 
-// errorObject reads {"type","code","message"}. A type that is missing is
+// ErrorObject reads {"type","code","message"}. A type that is missing is
 // taken from the status (Google) or the code.
 func ErrorObject(v []byte) *transcript.Error {
 	e := transcript.Error{Code: rawjson.Scalar(rawjson.Get(v, "code")), Message: rawjson.Scalar(rawjson.Get(v, "message")), Type: rawjson.Scalar(rawjson.Get(v, "type"))}
@@ -98,7 +98,7 @@ func errorType(h map[string][]string) string {
 	return name
 }
 
-// readError looks for an error in a whole response object.
+// ReadError looks for an error in a whole response object.
 func (r *Reader) ReadError(object []byte) {
 	e := ErrorOf(object, r.Wire.Status >= 400)
 	if e != nil && e.Type == "" {
@@ -107,5 +107,5 @@ func (r *Reader) ReadError(object []byte) {
 	r.Fail(e)
 }
 
-// plainError writes an error object as most providers answer with it.
+// PlainError writes an error object as most providers answer with it.
 func PlainError(object []byte) []byte { return []byte(`{"error":` + string(object) + `}`) }

@@ -20,7 +20,7 @@ type input struct {
 // before.
 type inputMark struct{ memos, items, keys int }
 
-// mostInputItems bounds the items of all inputs that are kept: the histories of
+// MostInputItems bounds the items of all inputs that are kept: the histories of
 // some forty agents.
 const MostInputItems = 16 << 10
 

@@ -7,7 +7,7 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// textItem returns the item of a message that is a text.
+// TextItem returns the item of a message that is a text.
 func TextItem(role, text string) transcript.Item {
 	it := transcript.Item{Kind: transcript.MessageItem, Role: role, Text: text}
 	if role == "system" { // also as a message in the middle of a conversation
@@ -16,7 +16,7 @@ func TextItem(role, text string) transcript.Item {
 	return it
 }
 
-// readResult reads the value of a tool result: a string, a list of parts, or,
+// ReadResult reads the value of a tool result: a string, a list of parts, or,
 // from tools that a provider runs, an object.
 func ReadResult(it *transcript.Item, v []byte) {
 	if rawjson.IsString(v) {
@@ -47,7 +47,7 @@ func printed(v []byte) string {
 	return rawjson.String(rawjson.Get(v, "stdout")) + rawjson.String(rawjson.Get(v, "stderr"))
 }
 
-// setArguments takes a call's arguments: the text of a string, the source of
+// SetArguments takes a call's arguments: the text of a string, the source of
 // any other JSON value. A call without arguments has the empty object for
 // Arguments and keeps its empty text.
 func SetArguments(it *transcript.Item, v []byte) {

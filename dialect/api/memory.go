@@ -35,7 +35,7 @@ type Memory struct {
 
 const defaultMemory = 24 << 20 // the histories of some fifty agents, or of sixteen long ones
 
-// series names the arrays, or texts, whose elements are read alike.
+// Series names the arrays, or texts, whose elements are read alike.
 type Series struct {
 	dialect transcript.Dialect
 	member  string
@@ -50,7 +50,7 @@ func (s Series) at(index int) string {
 	return "/" + s.member + "/" + strconv.Itoa(index)
 }
 
-// memo is what is remembered of one element. Its fields belong to the Memory's
+// Memo is what is remembered of one element. Its fields belong to the Memory's
 // lock; what they point to is never changed.
 type Memo struct {
 	hash   uint64
@@ -266,7 +266,7 @@ func (m *Memory) use(e *Memo) {
 	}
 }
 
-// forget lets go of all that a memo holds: others may still point to it.
+// Forget lets go of all that a memo holds: others may still point to it.
 func (m *Memory) Forget(e *Memo) {
 	m.dropInput(e)
 	e.Raw, e.Items, e.keys, e.Next = nil, nil, nil, nil

@@ -4,7 +4,7 @@ import (
 	"github.com/retake-debugger/retake/rawjson"
 )
 
-// An outline is a request body that was read once: the members of its object
+// An Outline is a request body that was read once: the members of its object
 // and the elements of its large arrays (API.Arrays).
 type Outline struct {
 	body    []byte
@@ -28,7 +28,7 @@ type element struct {
 // indexer reads a body into its outline.
 type indexer struct{ rawjson.Reader }
 
-// outlineOf reads the JSON object that body begins with as strictly as valid
+// OutlineOf reads the JSON object that body begins with as strictly as valid
 // does, and gives the place behind it. What m remembers is not read but
 // compared. It is not ok if body begins with no whole object.
 func OutlineOf(a *API, body []byte, m *Memory) (o Outline, end int, ok bool) {
@@ -146,7 +146,7 @@ func (o *Outline) find(name string) *member {
 	return nil
 }
 
-// value gives the value of a member, nil if there is none.
+// Value gives the value of a member, nil if there is none.
 func (o *Outline) Value(name string) []byte {
 	if m := o.find(name); m != nil {
 		return m.value

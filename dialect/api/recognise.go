@@ -48,7 +48,7 @@ func (l List) RecogniseRequest(body []byte) transcript.Dialect {
 
 func IsPost(w *Wire) bool { return w.Method == "" || strings.EqualFold(w.Method, "POST") }
 
-// mayBe reports whether a request body could be what its path says: it has one
+// MayBe reports whether a request body could be what its path says: it has one
 // of the members, or it cannot be read (tests and gateways leave it out).
 func MayBe(body []byte, members ...string) bool {
 	body = bytes.TrimSpace(body)
@@ -63,7 +63,7 @@ func MayBe(body []byte, members ...string) bool {
 	return false
 }
 
-// answered reports whether a response body is what an API answers with.
+// Answered reports whether a response body is what an API answers with.
 func Answered(w *Wire, isAnswer, isEvent func([]byte) bool) bool {
 	body := bytes.TrimSpace(w.Response)
 	if looksLikeJSON(body) {

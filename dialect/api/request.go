@@ -90,7 +90,7 @@ func (r *Reader) parameters(o *Outline) {
 	}
 }
 
-// common reads the members that the requests of all dialects have.
+// Common reads the members that the requests of all dialects have.
 func (r *Reader) Common(o *Outline) {
 	for _, m := range o.Members {
 		switch string(m.name) {
@@ -104,7 +104,7 @@ func (r *Reader) Common(o *Outline) {
 	}
 }
 
-// each reads a list of the request: the elements of an array, or a text in its
+// Each reads a list of the request: the elements of an array, or a text in its
 // place. text may be nil where a text says nothing.
 func (r *Reader) Each(o *Outline, name string, element, text func(v []byte, at string)) {
 	m := o.find(name)

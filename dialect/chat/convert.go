@@ -85,7 +85,7 @@ func (d reader) readMessage(v []byte, at string) {
 				calls = append(calls, d.call(v, at+"/function_call"))
 			}
 		case "tool_call_id":
-			u.Id = rawjson.String(v)
+			u.ID = rawjson.String(v)
 		case "name":
 			if u.Kind == transcript.ToolResult { // that of its call
 				u.Name = rawjson.String(v)
@@ -109,7 +109,7 @@ func (d reader) readMessage(v []byte, at string) {
 }
 
 func (d reader) call(v []byte, at string) draft.Utterance {
-	u := draft.Utterance{Kind: transcript.ToolCall, Role: "assistant", At: at, Message: d.Message, Id: rawjson.String(rawjson.Get(v, "id"))}
+	u := draft.Utterance{Kind: transcript.ToolCall, Role: "assistant", At: at, Message: d.Message, ID: rawjson.String(rawjson.Get(v, "id"))}
 	f, inside := v, at
 	for _, kind := range [...]string{"function", "custom"} {
 		if inner := rawjson.Get(v, kind); !blank(inner) {
@@ -165,7 +165,7 @@ func writeChatRequest(d *draft.Draft, out *rawjson.Object) {
 }
 
 func (w *writer) writeFormat(out *rawjson.Object) {
-	switch f := w.Draft.Format; {
+	switch f := w.Format; {
 	case f == nil:
 	case f.Kind == "json_schema":
 		out.Set("response_format", []byte(`{"type":"json_schema","json_schema":`+string(w.Schema(f))+`}`))
@@ -233,15 +233,15 @@ func (w *writer) call(u *draft.Utterance) {
 	if u.Free {
 		kind, argument = "custom", "input"
 	}
-	e.calls = append(e.calls, []byte(`{"id":`+string(rawjson.Quote(u.Id))+`,"type":"`+kind+`","`+kind+`":{"name":`+string(rawjson.Quote(u.Name))+
+	e.calls = append(e.calls, []byte(`{"id":`+string(rawjson.Quote(u.ID))+`,"type":"`+kind+`","`+kind+`":{"name":`+string(rawjson.Quote(u.Name))+
 		`,"`+argument+`":`+string(rawjson.Quote(u.Arguments))+`}}`))
-	w.owner[u.Id] = e
+	w.owner[u.ID] = e
 }
 
 func (w *writer) result(u *draft.Utterance) {
 	w.LostMark(u)
-	m := []byte(`{"role":"tool","tool_call_id":` + string(rawjson.Quote(u.Id)) + `,"content":` + string(w.ContentOf(u)) + `}`)
-	e := w.owner[u.Id]
+	m := []byte(`{"role":"tool","tool_call_id":` + string(rawjson.Quote(u.ID)) + `,"content":` + string(w.ContentOf(u)) + `}`)
+	e := w.owner[u.ID]
 	if e == nil { // its call is not in the history
 		e = &entry{}
 		w.out = append(w.out, e)

@@ -4,7 +4,6 @@ package draft
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
@@ -23,7 +22,7 @@ type Draft struct {
 	Message      int // how many messages were read
 }
 
-// utterance is one item of a history: what a message says, one call, one result.
+// Utterance is one item of a history: what a message says, one call, one result.
 type Utterance struct {
 	Kind    transcript.Kind // System, MessageItem, ToolCall or ToolResult
 	Role    string
@@ -32,7 +31,7 @@ type Utterance struct {
 	Plain   bool
 	Parts   []Part // what it says; if plain it is one text, written as a string
 
-	Id, Name  string
+	ID, Name  string
 	Arguments string // of a call: JSON as the model wrote it, or free text
 	Free      bool   // a call of a tool that takes free text, or its result
 	IsError   bool
@@ -41,7 +40,7 @@ type Utterance struct {
 // New returns an empty draft. names are those of settings in the API that is read.
 func New(names map[string]string) *Draft { return &Draft{names: names} }
 
-// fit gives ids and names a form that the API that is written takes.
+// Fit gives ids and names a form that the API that is written takes.
 func (d *Draft) Fit(l Limits) {
 	d.fitIDs(l)
 	d.fitNames(l)
@@ -65,10 +64,10 @@ func short(s string) string {
 	return rawjson.Unquote(rawjson.Quote(s[:most])) + "…"
 }
 
-// add puts an utterance behind the history so far.
+// Add puts an utterance behind the history so far.
 func (d *Draft) Add(u Utterance) { d.Units = append(d.Units, u) }
 
-// reasoning lists a piece of reasoning: none of it goes to another provider.
+// Reasoning lists a piece of reasoning: none of it goes to another provider.
 func (d *Draft) Reasoning(at string, v []byte) {
 	if rawjson.IsEmpty(v) {
 		return
@@ -77,12 +76,12 @@ func (d *Draft) Reasoning(at string, v []byte) {
 		Why: "only the model and the account that made it can read it"})
 }
 
-// dropItem lists an item that no other dialect has.
+// DropItem lists an item that no other dialect has.
 func (d *Draft) DropItem(code LossCode, at string, v []byte, why string) {
 	d.Losses = append(d.Losses, Loss{Code: code, At: at, ItemID: rawjson.String(rawjson.Get(v, "id")), From: rawjson.String(rawjson.Get(v, "type")), Why: why})
 }
 
-// member lists a member of an object that says something and is not carried.
+// Member lists a member of an object that says something and is not carried.
 func (d *Draft) Member(at, name string, v []byte) {
 	switch {
 	case rawjson.IsEmpty(v):
@@ -93,11 +92,7 @@ func (d *Draft) Member(at, name string, v []byte) {
 	}
 }
 
-func escapeToken(name string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
-}
-
-// rest lists the members of an object apart from those that are known.
+// Rest lists the members of an object apart from those that are known.
 func (d *Draft) Rest(v []byte, at string, known ...string) {
 members:
 	for c := rawjson.Walk(v); c.Object && c.Next(); {
@@ -111,7 +106,7 @@ members:
 	}
 }
 
-// each goes through the elements of an array.
+// Each goes through the elements of an array.
 func Each(v []byte, at string, do func(v []byte, at string)) {
 	n := 0
 	for e := rawjson.Walk(v); !e.Object && e.Next(); n++ {

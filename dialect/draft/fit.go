@@ -14,7 +14,7 @@ func (d *Draft) fitIDs(l Limits) {
 	items := make([]transcript.Item, len(d.Units))
 	for i := range d.Units {
 		u := &d.Units[i]
-		items[i] = transcript.Item{Kind: u.Kind, Role: u.Role, CallID: u.Id, Name: u.Name}
+		items[i] = transcript.Item{Kind: u.Kind, Role: u.Role, CallID: u.ID, Name: u.Name}
 	}
 	f := fitting{longest: l.ID, strict: l.PlainID, minted: "call"}
 	f.reserve(len(d.Units))
@@ -28,18 +28,18 @@ func (d *Draft) fitIDs(l Limits) {
 		u := &d.Units[i]
 		switch {
 		case u.Kind == transcript.ToolCall:
-			id, why := f.fit(u.Id, f.strict)
-			d.fitted(CallIDRewritten, u.At, &u.Id, id, why)
+			id, why := f.fit(u.ID, f.strict)
+			d.fitted(CallIDRewritten, u.At, &u.ID, id, why)
 		case u.Kind != transcript.ToolResult:
 		case calls[i] > 0:
 			call := &d.Units[calls[i]-1]
-			u.Id, u.Free = call.Id, call.Free
+			u.ID, u.Free = call.ID, call.Free
 			if u.Name == "" || u.Name == call.Name {
 				u.Name = call.Name
 			}
 		default:
-			id, why := f.fit(u.Id, false)
-			d.fitted(CallIDRewritten, u.At, &u.Id, id, why)
+			id, why := f.fit(u.ID, false)
+			d.fitted(CallIDRewritten, u.At, &u.ID, id, why)
 		}
 	}
 }

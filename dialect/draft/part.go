@@ -2,7 +2,7 @@ package draft
 
 import "github.com/retake-debugger/retake/rawjson"
 
-// part is a part of what a message says or a tool gives.
+// Part is a part of what a message says or a tool gives.
 type Part struct {
 	Kind partKind
 	At   string
@@ -25,7 +25,7 @@ const (
 	SoundPart
 )
 
-// says tells whether the parts are something to read.
+// Says tells whether the parts are something to read.
 func (u *Utterance) Says() bool {
 	for i := range u.Parts {
 		if u.Parts[i].Kind != TextPart || !rawjson.IsEmpty(u.Parts[i].Text) {
@@ -35,7 +35,7 @@ func (u *Utterance) Says() bool {
 	return false
 }
 
-// content reads what a message says: a string or a list of parts, whatever the
+// Content reads what a message says: a string or a list of parts, whatever the
 // dialect.
 func (d *Draft) Content(u *Utterance, v []byte, at string) {
 	if rawjson.IsString(v) {
@@ -54,7 +54,7 @@ func (d *Draft) Content(u *Utterance, v []byte, at string) {
 	})
 }
 
-// part reads one part, in the spelling of whichever dialect. It is not ok for
+// Part reads one part, in the spelling of whichever dialect. It is not ok for
 // what is listed as lost.
 func (d *Draft) Part(v []byte, at string) (p Part, ok bool) {
 	p.At = at

@@ -2,7 +2,7 @@ package draft
 
 import "github.com/retake-debugger/retake/rawjson"
 
-// setting is a parameter of a request under a name that is nobody's own: mostly
+// Setting is a parameter of a request under a name that is nobody's own: mostly
 // that of chat.
 type Setting struct {
 	Name, At string
@@ -20,7 +20,7 @@ func (s settings) Get(name string) *Setting {
 	return nil
 }
 
-// set keeps a parameter. One that says nothing is none; of two of a name the
+// Set keeps a parameter. One that says nothing is none; of two of a name the
 // first counts.
 func (d *Draft) Set(name, at string, v []byte) {
 	if !rawjson.Present(v) {
@@ -41,7 +41,7 @@ func (d *Draft) DropSetting(at string, v []byte) {
 	}
 }
 
-// readSetting reads a parameter that has the same meaning everywhere.
+// ReadSetting reads a parameter that has the same meaning everywhere.
 func (d *Draft) ReadSetting(name string, v []byte) bool {
 	for neutral, own := range d.names {
 		if own == name {
@@ -52,7 +52,7 @@ func (d *Draft) ReadSetting(name string, v []byte) bool {
 	return false
 }
 
-// writeSettings writes the parameters and lists those that have no counterpart. own
+// WriteSettings writes the parameters and lists those that have no counterpart. own
 // names the parameters of the API that is written; written writes one that needs more
 // than a name.
 func (d *Draft) WriteSettings(out *rawjson.Object, own map[string]string, written func(s Setting) bool) {
@@ -67,7 +67,7 @@ func (d *Draft) WriteSettings(out *rawjson.Object, own map[string]string, writte
 	}
 }
 
-// format is how the answer has to look.
+// Format is how the answer has to look.
 type Format struct {
 	At, Kind string // json_object or json_schema
 	Schema   []byte
@@ -79,7 +79,7 @@ type formatMember struct {
 	V        []byte
 }
 
-// readFormat reads response_format, text.format or output_config.format.
+// ReadFormat reads response_format, text.format or output_config.format.
 func (d *Draft) ReadFormat(v []byte, at string) {
 	f := &Format{At: at, Kind: rawjson.String(rawjson.Get(v, "type"))}
 	switch f.Kind {
@@ -111,7 +111,7 @@ func (d *Draft) ReadFormat(v []byte, at string) {
 	d.Format = f
 }
 
-// setInside sets a member of an object that is a member.
+// SetInside sets a member of an object that is a member.
 func SetInside(out *rawjson.Object, object, name string, v []byte) {
 	var f rawjson.Object
 	f.Overlay(out.Get(object))

@@ -2,7 +2,7 @@ package draft
 
 import "github.com/retake-debugger/retake/rawjson"
 
-// tool is the definition of a tool that the client runs.
+// Tool is the definition of a tool that the client runs.
 type Tool struct {
 	Name, At    string
 	Description []byte
@@ -12,7 +12,7 @@ type Tool struct {
 	Grammar     []byte // of the free text
 }
 
-// readTools reads a list of definitions, in the spelling of whichever dialect.
+// ReadTools reads a list of definitions, in the spelling of whichever dialect.
 func (d *Draft) ReadTools(v []byte, at string) { Each(v, at, d.readTool) }
 
 func (d *Draft) readTool(v []byte, at string) {
@@ -73,7 +73,7 @@ type Chosen struct {
 	Free bool
 }
 
-// readChoice reads which tool is wanted, in the spelling of whichever dialect.
+// ReadChoice reads which tool is wanted, in the spelling of whichever dialect.
 func (d *Draft) ReadChoice(v []byte, at string) {
 	c := toolChoice{At: at, Mode: rawjson.String(v)}
 	if rawjson.IsObject(v) {

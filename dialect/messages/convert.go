@@ -108,7 +108,7 @@ func (d reader) readUnits(v []byte, at, role string) {
 		case it.Kind == transcript.ToolCall:
 			flush()
 			d.Rest(v, at, "type", "id", "name", "input")
-			d.Add(draft.Utterance{Kind: it.Kind, Role: role, At: at, Message: d.Message, Id: it.CallID, Name: it.Name, Arguments: it.ArgumentsRaw})
+			d.Add(draft.Utterance{Kind: it.Kind, Role: role, At: at, Message: d.Message, ID: it.CallID, Name: it.Name, Arguments: it.ArgumentsRaw})
 		case it.Kind == transcript.ToolResult:
 			flush()
 			d.result(v, at, &it)
@@ -129,7 +129,7 @@ func (d reader) readUnits(v []byte, at, role string) {
 }
 
 func (d reader) result(v []byte, at string, it *transcript.Item) {
-	u := draft.Utterance{Kind: it.Kind, Role: "tool", At: at, Message: d.Message, Id: it.CallID, IsError: it.IsError}
+	u := draft.Utterance{Kind: it.Kind, Role: "tool", At: at, Message: d.Message, ID: it.CallID, IsError: it.IsError}
 	d.Rest(v, at, "type", "id", "tool_use_id", "content", "is_error")
 	if content := rawjson.Get(v, "content"); rawjson.Present(content) {
 		d.Content(&u, content, at+"/content")
@@ -229,24 +229,24 @@ func (w *writer) say(u *draft.Utterance) {
 func (w *writer) call(u *draft.Utterance) {
 	e := w.entry("assistant")
 	e.blocks, e.text = append(e.blocks, w.toolUse(u)), 0
-	w.owner[u.Id] = e
+	w.owner[u.ID] = e
 }
 
-func (d *writer) toolUse(u *draft.Utterance) []byte {
+func (w *writer) toolUse(u *draft.Utterance) []byte {
 	input := []byte(strings.TrimSpace(u.Arguments))
 	switch {
 	case u.Free:
 		input = []byte(`{"input":` + string(rawjson.Quote(u.Arguments)) + `}`)
-		d.Change(draft.CallRewritten, u.At, "free text", `{"input": text}`, "messages has no tools that take free text")
+		w.Change(draft.CallRewritten, u.At, "free text", `{"input": text}`, "messages has no tools that take free text")
 	case len(input) == 0:
 		input = []byte("{}")
 	case !rawjson.IsObject(input) || !rawjson.Valid(input):
 		input = []byte(`{"input":` + string(rawjson.Quote(u.Arguments)) + `}`)
-		d.Change(draft.ArgumentsRewritten, u.At, u.Arguments, `{"input": text}`, "messages takes a JSON object alone")
+		w.Change(draft.ArgumentsRewritten, u.At, u.Arguments, `{"input": text}`, "messages takes a JSON object alone")
 	}
 	var f rawjson.Object
 	f.Set("type", []byte(`"tool_use"`))
-	f.Set("id", rawjson.Quote(u.Id))
+	f.Set("id", rawjson.Quote(u.ID))
 	f.Set("name", rawjson.Quote(u.Name))
 	f.Set("input", input)
 	return f.Bytes()
@@ -255,7 +255,7 @@ func (d *writer) toolUse(u *draft.Utterance) []byte {
 func (w *writer) result(u *draft.Utterance) {
 	var f rawjson.Object
 	f.Set("type", []byte(`"tool_result"`))
-	f.Set("tool_use_id", rawjson.Quote(u.Id))
+	f.Set("tool_use_id", rawjson.Quote(u.ID))
 	if u.Plain {
 		if !rawjson.IsEmpty(u.Parts[0].Text) {
 			f.Set("content", u.Parts[0].Text)
@@ -266,7 +266,7 @@ func (w *writer) result(u *draft.Utterance) {
 	if u.IsError {
 		f.Set("is_error", []byte("true"))
 	}
-	e := w.owner[u.Id]
+	e := w.owner[u.ID]
 	if e == nil { // its call is not in the history
 		e = w.entry("user")
 		e.blocks, e.text = append(e.blocks, f.Bytes()), 0

@@ -9,7 +9,7 @@ import (
 )
 
 // blocks writes parts as content blocks of messages.
-func (d *writer) blocks(u *draft.Utterance) [][]byte {
+func (w *writer) blocks(u *draft.Utterance) [][]byte {
 	var out [][]byte
 	for i := range u.Parts {
 		p := &u.Parts[i]
@@ -17,22 +17,22 @@ func (d *writer) blocks(u *draft.Utterance) [][]byte {
 		case p.Kind <= draft.RefusalPart:
 			if strings.TrimSpace(rawjson.Unquote(p.Text)) == "" {
 				if u.Kind != transcript.ToolResult || len(rawjson.Unquote(p.Text)) > 0 {
-					d.Change(draft.TextDropped, p.At, rawjson.Unquote(p.Text), "", "messages refuses text that says nothing")
+					w.Change(draft.TextDropped, p.At, rawjson.Unquote(p.Text), "", "messages refuses text that says nothing")
 				}
 				continue
 			}
 			if p.Kind == draft.RefusalPart {
-				d.Change(draft.PartRewritten, p.At, "refusal", "text", "messages has no part for a refusal")
+				w.Change(draft.PartRewritten, p.At, "refusal", "text", "messages has no part for a refusal")
 			}
 			out = append(out, []byte(`{"type":"text","text":`+string(p.Text)+`}`))
 		case (u.Role == "assistant" || u.Kind == transcript.System) && u.Kind != transcript.ToolResult:
-			d.Lose(draft.PartDropped, p.At, "only text may stand there")
+			w.Lose(draft.PartDropped, p.At, "only text may stand there")
 		case p.Kind == draft.SoundPart:
-			d.Lose(draft.PartDropped, p.At, "messages takes no sound")
+			w.Lose(draft.PartDropped, p.At, "messages takes no sound")
 		case p.URL == "":
-			d.Lose(draft.PartDropped, p.At, "another provider holds the file")
+			w.Lose(draft.PartDropped, p.At, "another provider holds the file")
 		default:
-			d.blockExtras(p)
+			w.blockExtras(p)
 			out = append(out, sourceBlock(p))
 		}
 	}
@@ -40,15 +40,15 @@ func (d *writer) blocks(u *draft.Utterance) [][]byte {
 }
 
 // blockExtras lists what a block does not say of a file.
-func (d *writer) blockExtras(p *draft.Part) {
+func (w *writer) blockExtras(p *draft.Part) {
 	switch {
 	case rawjson.Present(p.Detail):
-		d.Change(draft.MemberDropped, p.At, rawjson.Scalar(p.Detail), "", "messages has no detail of images")
+		w.Change(draft.MemberDropped, p.At, rawjson.Scalar(p.Detail), "", "messages has no detail of images")
 	case p.Name != "":
-		d.Change(draft.MemberDropped, p.At, p.Name, "", "messages has no names of files")
+		w.Change(draft.MemberDropped, p.At, p.Name, "", "messages has no names of files")
 	}
 	if p.FileID != "" {
-		d.Change(draft.MemberDropped, p.At, p.FileID, "", "another provider holds the file")
+		w.Change(draft.MemberDropped, p.At, p.FileID, "", "another provider holds the file")
 	}
 }
 

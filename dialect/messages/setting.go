@@ -42,11 +42,11 @@ func (w *writer) parallel(s draft.Setting, out *rawjson.Object) bool {
 }
 
 // temperature is at most 1, elsewhere 2.
-func (d *writer) temperature(s draft.Setting) []byte {
+func (w *writer) temperature(s draft.Setting) []byte {
 	if t, err := strconv.ParseFloat(string(s.V), 64); err != nil || t <= 1 {
 		return s.V
 	}
-	d.Change(draft.ParameterChanged, s.At, string(s.V), "1", "messages goes no higher")
+	w.Change(draft.ParameterChanged, s.At, string(s.V), "1", "messages goes no higher")
 	return []byte("1")
 }
 
@@ -54,17 +54,17 @@ func (d *writer) temperature(s draft.Setting) []byte {
 // does not ask for the thinking blocks of earlier answers, and an effort. A
 // request with a tool that must be called, or with a temperature, may not think;
 // the effort holds for it none the less.
-func (d *writer) effort(s draft.Setting, out *rawjson.Object) {
+func (w *writer) effort(s draft.Setting, out *rawjson.Object) {
 	effort := rawjson.String(s.V)
 	switch effort {
 	case "none":
 		out.Set("thinking", []byte(`{"type":"disabled"}`))
 		return
 	case "minimal":
-		d.Change(draft.ParameterChanged, s.At, effort, "low", "messages has no such effort")
+		w.Change(draft.ParameterChanged, s.At, effort, "low", "messages has no such effort")
 		effort = "low"
 	}
-	if kind := rawjson.String(rawjson.Get(out.Get("tool_choice"), "type")); kind != "any" && kind != "tool" && d.Settings.Get("temperature") == nil {
+	if kind := rawjson.String(rawjson.Get(out.Get("tool_choice"), "type")); kind != "any" && kind != "tool" && w.Settings.Get("temperature") == nil {
 		out.Set("thinking", []byte(`{"type":"adaptive"}`))
 	}
 	draft.SetInside(out, "output_config", "effort", rawjson.Quote(effort))
@@ -114,7 +114,7 @@ func effortOf(budget int64) string {
 }
 
 func (w *writer) writeFormat(out *rawjson.Object) {
-	f := w.Draft.Format
+	f := w.Format
 	if f == nil {
 		return
 	}

@@ -19,7 +19,7 @@ func (w *writer) writeTools(out *rawjson.Object) {
 	out.Set("tools", rawjson.Array(all))
 }
 
-func (d *writer) tool(t *draft.Tool) []byte {
+func (w *writer) tool(t *draft.Tool) []byte {
 	var f rawjson.Object
 	f.Set("name", rawjson.Quote(t.Name))
 	if rawjson.Present(t.Description) {
@@ -27,7 +27,7 @@ func (d *writer) tool(t *draft.Tool) []byte {
 	}
 	switch {
 	case t.Free:
-		d.Change(draft.ToolRewritten, t.At, "free text", `{"input": text}`, "messages has no tools that take free text")
+		w.Change(draft.ToolRewritten, t.At, "free text", `{"input": text}`, "messages has no tools that take free text")
 		f.Set("input_schema", []byte(`{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}`))
 	case t.Schema == nil || rawjson.IsEmpty(t.Schema):
 		f.Set("input_schema", []byte(openai.NoArguments))
@@ -40,13 +40,13 @@ func (d *writer) tool(t *draft.Tool) []byte {
 	return f.Bytes()
 }
 
-func (d *writer) writeChoice(out *rawjson.Object) {
-	c := d.Choice
+func (w *writer) writeChoice(out *rawjson.Object) {
+	c := w.Choice
 	if c == nil {
 		return
 	}
-	if len(d.Tools) == 0 {
-		d.Lose(draft.ParameterDropped, c.At, "the other dialect takes no choice without tools")
+	if len(w.Tools) == 0 {
+		w.Lose(draft.ParameterDropped, c.At, "the other dialect takes no choice without tools")
 		return
 	}
 	var f rawjson.Object
@@ -65,7 +65,7 @@ func (d *writer) writeChoice(out *rawjson.Object) {
 		for i, n := range c.Names {
 			names[i] = n.Name
 		}
-		d.Change(draft.ParameterChanged, c.At, strings.Join(names, " "), kind, "messages cannot allow some tools alone")
+		w.Change(draft.ParameterChanged, c.At, strings.Join(names, " "), kind, "messages cannot allow some tools alone")
 		f.Set("type", rawjson.Quote(kind))
 	default:
 		f.Set("type", rawjson.Quote(c.Mode))

@@ -17,10 +17,10 @@ type Writer struct {
 	Wraps bool
 }
 
-// noArguments is the schema of a tool that has none.
+// NoArguments is the schema of a tool that has none.
 const NoArguments = `{"type":"object","properties":{}}`
 
-// parts writes parts as parts. Assistants say
+// Parts writes parts as parts. Assistants say
 // nothing but text; so do the tools of chat.
 func (d Writer) Parts(u *draft.Utterance) [][]byte {
 	var out [][]byte
@@ -121,7 +121,7 @@ func openAIFilePart(f *rawjson.Object, p *draft.Part, wraps bool) {
 	f.Merge(&file)
 }
 
-// contentOf writes what an utterance says.
+// ContentOf writes what an utterance says.
 func (d Writer) ContentOf(u *draft.Utterance) []byte {
 	if u.Plain && len(u.Parts) == 1 && u.Parts[0].Kind == draft.TextPart {
 		return u.Parts[0].Text
@@ -133,7 +133,7 @@ func (d Writer) ContentOf(u *draft.Utterance) []byte {
 	return rawjson.Array(parts)
 }
 
-// tools writes the definitions.
+// WriteTools writes the definitions.
 func (d Writer) WriteTools(out *rawjson.Object) {
 	if len(d.Tools) == 0 {
 		return
@@ -199,7 +199,7 @@ func (d Writer) grammar(v []byte) []byte {
 	return v
 }
 
-// writeChoice writes which tools may or must be called.
+// WriteChoice writes which tools may or must be called.
 func (d Writer) WriteChoice(out *rawjson.Object) {
 	switch {
 	case d.Choice == nil:
@@ -243,7 +243,7 @@ func (d Writer) chosen(c draft.Chosen) []byte {
 	}
 }
 
-// schema writes the schema of a format with what stands beside it.
+// Schema writes the schema of a format with what stands beside it.
 func (d Writer) Schema(f *draft.Format) []byte {
 	var schema rawjson.Object
 	if f.Kind == "json_schema" {
@@ -261,7 +261,7 @@ func (d Writer) Schema(f *draft.Format) []byte {
 	return schema.Bytes()
 }
 
-// lostMark lists what a result says besides its text.
+// LostMark lists what a result says besides its text.
 func (d Writer) LostMark(u *draft.Utterance) {
 	if u.IsError {
 		d.Change(draft.ErrorMarkDropped, u.At, strconv.FormatBool(u.IsError), "", "only messages marks results as errors")

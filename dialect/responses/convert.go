@@ -78,7 +78,7 @@ func (d reader) item(v []byte, at, role string) {
 	d.Message++
 	it, _ := responsesItem(v, role)
 	kind := rawjson.String(rawjson.Get(v, "type"))
-	u := draft.Utterance{Kind: it.Kind, Role: it.Role, At: at, Message: d.Message, Id: it.CallID, Name: it.Name}
+	u := draft.Utterance{Kind: it.Kind, Role: it.Role, At: at, Message: d.Message, ID: it.CallID, Name: it.Name}
 	switch {
 	case it.ServerSide && it.Kind != transcript.ToolDefinition:
 		d.DropItem(draft.ServerCallDropped, at, v, "the provider ran it")
@@ -185,7 +185,7 @@ func (d writer) unit(u *draft.Utterance) []byte {
 			kind, argument = "custom_tool_call", "input"
 		}
 		f.Set("type", rawjson.Quote(kind))
-		f.Set("call_id", rawjson.Quote(u.Id))
+		f.Set("call_id", rawjson.Quote(u.ID))
 		f.Set("name", rawjson.Quote(u.Name))
 		f.Set(argument, rawjson.Quote(u.Arguments))
 	case transcript.ToolResult:
@@ -195,7 +195,7 @@ func (d writer) unit(u *draft.Utterance) []byte {
 			kind = "custom_tool_call_output"
 		}
 		f.Set("type", rawjson.Quote(kind))
-		f.Set("call_id", rawjson.Quote(u.Id))
+		f.Set("call_id", rawjson.Quote(u.ID))
 		f.Set("output", d.ContentOf(u))
 	default:
 		f.Set("type", []byte(`"message"`))

@@ -35,7 +35,7 @@ func (q *Reader) closes(id transcript.BodyID) bool {
 	if !q.segment(id, &text) || !bytes.HasPrefix(bytes.TrimSpace(text.Bytes()), []byte("]")) {
 		return false
 	}
-	q.keep(partKey{id: id}, &part{frame: true, text: text.Bytes(), opens: arrayOf(rawjson.OpenArray(bytes.TrimSpace(text.Bytes())))}, text.Len())
+	q.keep(partKey{id: id}, &part{frame: true, text: text.Bytes(), opens: q.arrays.of(rawjson.OpenArray(bytes.TrimSpace(text.Bytes())))}, text.Len())
 	return true
 }
 
@@ -69,7 +69,7 @@ func beginAlike(a, b *Request) int {
 // begins reports whether the history begins in the first n segments of a request.
 func (q *Reader) begins(r *Request, n int) bool {
 	for i := range n {
-		if r.spot(i).member.isHistory() && !q.onlySettings(r, i) {
+		if q.arrays.isHistory(r.spot(i).member) && !q.onlySettings(r, i) {
 			return true
 		}
 	}
@@ -84,7 +84,7 @@ func (q *Reader) from(r *Request, first int) []transcript.Item {
 		if q.cutter == nil {
 			items = q.add(items, r, i)
 		} else if p, _ := q.keptPart(r, i); p != nil {
-			items = putAt(items, p.cut, r.spot(i))
+			items = q.putAt(items, p.cut, r.spot(i))
 		}
 	}
 	return items

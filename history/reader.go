@@ -14,6 +14,7 @@ import (
 type Reader struct {
 	ctx    context.Context
 	store  transcript.Reader
+	arrays arrays
 	parts  map[partKey]*part
 	met    map[transcript.BodyID]bool  // segments that were read
 	long   map[transcript.BodyID][]int // of how many segments elements are that begin with one
@@ -39,7 +40,7 @@ const (
 
 // NewReader returns a reader of the exchanges in r.
 func NewReader(ctx context.Context, r transcript.Reader) *Reader {
-	return &Reader{ctx: ctx, store: r, parts: map[partKey]*part{}, met: map[transcript.BodyID]bool{}, long: map[transcript.BodyID][]int{},
+	return &Reader{ctx: ctx, store: r, arrays: largeArrays(), parts: map[partKey]*part{}, met: map[transcript.BodyID]bool{}, long: map[transcript.BodyID][]int{},
 		most: keptItems, answers: map[string]*transcript.Turn{}}
 }
 

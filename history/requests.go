@@ -232,14 +232,14 @@ func (q *Reader) add(items []transcript.Item, r *Request, i int) []transcript.It
 	if p == nil {
 		return items
 	}
-	return putAt(items, p.items, r.spot(i))
+	return q.putAt(items, p.items, r.spot(i))
 }
 
 // putAt appends the items of an element at that spot.
-func putAt(items, more []transcript.Item, at *spot) []transcript.Item {
+func (q *Reader) putAt(items, more []transcript.Item, at *spot) []transcript.Item {
 	had := len(items)
 	items = append(items, more...)
-	from, to := "/"+arrays[at.member]+"/0", "/"+arrays[at.member]+"/"+strconv.Itoa(int(at.index))
+	from, to := "/"+q.arrays.names[at.member]+"/0", "/"+q.arrays.names[at.member]+"/"+strconv.Itoa(int(at.index))
 	for k := had; k < len(items); k++ {
 		items[k].At = to + strings.TrimPrefix(items[k].At, from)
 	}
@@ -289,7 +289,7 @@ func (q *Reader) CutItems(r *Request) []transcript.Item {
 	items := q.cutter.of(r.outside)
 	for i := range r.size() {
 		if p, _ := q.keptPart(r, i); p != nil {
-			items = putAt(items, p.cut, r.spot(i))
+			items = q.putAt(items, p.cut, r.spot(i))
 		}
 	}
 	return items
@@ -317,7 +317,7 @@ func (q *Reader) After(r *Request, chain int) []transcript.Item {
 	}
 	var more []transcript.Item
 	for i := first; i < r.size(); i++ {
-		if r.spot(i).member.isHistory() {
+		if q.arrays.isHistory(r.spot(i).member) {
 			more = q.add(more, r, i)
 		}
 	}
@@ -357,7 +357,7 @@ func (q *Reader) At(r *Request, pointer string) *transcript.Item {
 		items = r.outside
 		if member, index, ok := dialect.ElementAt(pointer); ok {
 			for i := r.size() - 1; i >= 0; i-- {
-				if at := r.spot(i); at.member == arrayOf(member) && int(at.index) == index && at.nth == 0 {
+				if at := r.spot(i); at.member == q.arrays.of(member) && int(at.index) == index && at.nth == 0 {
 					items = q.element(r, i)
 					break
 				}
@@ -435,13 +435,13 @@ func (q *Reader) besideHistory(r *Request) []int {
 	var list []int
 	i := 0
 	for ; i < r.size(); i++ {
-		if r.spot(i).member.isHistory() && !q.onlySettings(r, i) {
+		if q.arrays.isHistory(r.spot(i).member) && !q.onlySettings(r, i) {
 			break
 		}
 		list = append(list, i)
 	}
 	var after []int
-	for k := r.size() - 1; k > i && !r.spot(k).member.isHistory(); k-- {
+	for k := r.size() - 1; k > i && !q.arrays.isHistory(r.spot(k).member); k-- {
 		after = append(after, k)
 	}
 	slices.Reverse(after)

@@ -39,18 +39,22 @@ type part struct {
 // what lies between them.
 type array int32
 
-// arrays are the names of the large arrays, those of conversations first.
-var arrays, lastHistory = largeArrays()
+// arrays are the names of the large arrays, those of conversations first, after a name for
+// what lies between them.
+type arrays struct {
+	names       []string
+	lastHistory array
+}
 
-func largeArrays() ([]string, array) {
+func largeArrays() arrays {
 	names, histories := dialect.Arrays()
-	return append([]string{""}, names...), array(histories)
+	return arrays{append([]string{""}, names...), array(histories)}
 }
 
 // isHistory reports whether an array holds a conversation.
-func (a array) isHistory() bool { return a > 0 && a <= lastHistory }
+func (l *arrays) isHistory(a array) bool { return a > 0 && a <= l.lastHistory }
 
-func arrayOf(name string) array { return array(max(0, slices.Index(arrays, name))) }
+func (l *arrays) of(name string) array { return array(max(0, slices.Index(l.names, name))) }
 
 // frame returns a frame, nil if it was not read yet.
 func (q *Reader) frame(id transcript.BodyID) *part { return q.parts[partKey{id: id}] }
@@ -100,7 +104,7 @@ func (q *Reader) readPart(ids []transcript.BodyID, d transcript.Dialect, member 
 	}
 	p, n := &part{}, 1
 	if trimmed := bytes.TrimSpace(read.Bytes()); first || bytes.HasPrefix(trimmed, []byte("]")) {
-		p.frame, p.text, p.opens = true, read.Bytes(), arrayOf(rawjson.OpenArray(trimmed))
+		p.frame, p.text, p.opens = true, read.Bytes(), q.arrays.of(rawjson.OpenArray(trimmed))
 		q.keep(partKey{id: ids[0]}, p, read.Len())
 		return p, 1
 	}
@@ -111,7 +115,7 @@ func (q *Reader) readPart(ids []transcript.BodyID, d transcript.Dialect, member 
 		}
 	}
 	text := read.Bytes()
-	if p.items = dialect.DecodeElement(d, "/"+arrays[member]+"/0", text); p.items == nil && !isElement(bytes.TrimSpace(text)) {
+	if p.items = dialect.DecodeElement(d, "/"+q.arrays.names[member]+"/0", text); p.items == nil && !isElement(bytes.TrimSpace(text)) {
 		return nil, 0
 	}
 	for i := range p.items {
@@ -205,7 +209,7 @@ func (q *Reader) keep(key partKey, p *part, size int) {
 // IsBeside reports whether a pointer into a request is beside the conversation.
 func IsBeside(at string) bool {
 	member, _, _ := strings.Cut(strings.TrimPrefix(at, "/"), "/")
-	return !arrayOf(member).isHistory()
+	return !dialect.IsHistory(member)
 }
 
 // isElement reports whether a text is a value with a separator before it.

@@ -100,14 +100,17 @@ func (h *history) read(w *walker, it *transcript.Item, at spot) {
 	}
 }
 
-// messageOf returns the message that holds an item: 3 for /messages/3/content/1. An
-// answer is one message.
-func messageOf(at spot) string {
+// messageOf returns the message that holds an item: 3 for /messages/3/content/1, "" if
+// items lie in no messages. An answer is one message.
+func messageOf(a *dialect.API, at spot) string {
 	if at.body == "response" {
 		return at.exchange
 	}
-	rest, ok := strings.CutPrefix(at.at, "/messages/")
-	if !ok {
+	if a.Layout == dialect.Items {
+		return ""
+	}
+	member, rest, _ := strings.Cut(strings.TrimPrefix(at.at, "/"), "/")
+	if member != a.History() {
 		return ""
 	}
 	n, _, _ := strings.Cut(rest, "/")
@@ -143,7 +146,7 @@ func (h *history) call(w *walker, it *transcript.Item, at spot) {
 
 // roundOf returns the round of a call at a place. It begins a new one if necessary.
 func (h *history) roundOf(w *walker, at spot) *round {
-	r, message := h.round, messageOf(at)
+	r, message := h.round, messageOf(h.api, at)
 	switch {
 	case r == nil || r.closed:
 	case h.api.Layout == dialect.Members && r.message == message, h.api.Layout != dialect.Members && !r.user:
@@ -164,7 +167,7 @@ func (h *history) said(w *walker, it *transcript.Item, at spot) {
 		if r != nil && !r.closed {
 			switch h.api.Layout {
 			case dialect.Members:
-				if r.message != messageOf(at) {
+				if r.message != messageOf(h.api, at) {
 					h.close(w)
 				}
 			case dialect.Blocks:

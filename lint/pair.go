@@ -98,7 +98,7 @@ func (h *history) order(w *walker, c *call, at spot) {
 	if !h.api.Rules.ResultsTogether || r.closed {
 		return
 	}
-	message := messageOf(at)
+	message := messageOf(h.api, at)
 	if r.results != "" && r.results != message && !r.split {
 		r.split = true
 		w.find("parallel_results_split", Warning, at, c.id, "the results of one batch are in several messages: put them all into one user message")

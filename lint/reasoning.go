@@ -144,7 +144,7 @@ func (e *returned) batch() {
 		return
 	}
 	for _, it := range back[1:] {
-		if messageOf(e.in(it.At)) != messageOf(e.in(back[0].At)) {
+		if messageOf(e.api, e.in(it.At)) != messageOf(e.api, e.in(back[0].At)) {
 			e.find("parallel_batch_split", Warning, e.in(it.At), it.CallID, "the answer made its %d calls at once, and they came back in several messages: send them back in one", calls)
 			return
 		}

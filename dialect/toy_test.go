@@ -7,97 +7,13 @@ import (
 
 	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/dialect/api"
-	"github.com/retake-debugger/retake/dialect/draft"
-	"github.com/retake-debugger/retake/rawjson"
+	"github.com/retake-debugger/retake/dialect/dialecttest/toy"
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// toyAPI is an API of one folder and one line: {"model","turns":[{"who","says"|"call"|"back","id"}]},
-// answered by {"toy":true,"turns":[…],"cost":{"in","out"}}.
-var toyAPI = api.API{
-	Name:  "toy",
-	Title: "Toy",
-	Claim: func(w *api.Wire, path []string) api.Claim {
-		if api.IsPost(w) && api.EndsWith(path, "toy") {
-			return api.Mine
-		}
-		return api.NotMine
-	},
-	IsAnswer:  func(v []byte) bool { return string(rawjson.Get(v, "toy")) == "true" },
-	IsEvent:   func([]byte) bool { return false },
-	Resembles: func(body []byte) int { return 2 * len(rawjson.Elements(rawjson.Get(body, "turns"))[:0:0]) },
-	Arrays:    []api.Array{{Name: "turns", History: true}},
-	Decode:    func(r *api.Reader) api.Decoder { return toyDecoder{r} },
-	Arguments: func(v []byte) (string, api.Form) {
-		if rawjson.Get(v, "call") == nil {
-			return "", api.AsObject
-		}
-		return "/with", api.AsObject
-	},
-	Result: func(v []byte) string {
-		if rawjson.Get(v, "back") == nil {
-			return ""
-		}
-		return "back"
-	},
-	ErrorMark: "failed",
-	System:    "rules",
-	Append: func(response []byte, results []api.Result) ([][]byte, error) {
-		list := rawjson.Elements(rawjson.Get(response, "turns"))
-		for _, r := range results {
-			list = append(list, []byte(`{"who":"tool","id":`+string(rawjson.Quote(r.CallID))+`,"back":`+string(rawjson.Quote(r.Text))+`}`))
-		}
-		return list, nil
-	},
-	Read: func(d *draft.Draft, body []byte) {
-		for _, v := range rawjson.Elements(rawjson.Get(body, "turns")) {
-			u := draft.Utterance{Kind: transcript.MessageItem, Role: "user"}
-			d.Content(&u, rawjson.Get(v, "says"), "/turns")
-			d.Add(u)
-		}
-	},
-	Write:  func(d *draft.Draft, out *rawjson.Object) { out.Set("turns", []byte("[]")) },
-	Limits: draft.Limits{ID: 20, Name: 20},
-	Path:   "/toy",
-	Home:   "openai",
-	Error:  func(object []byte) []byte { return []byte(`{"oops":` + string(object) + `}`) },
-	Ask: func(model, system, user string, tokens int) ([]byte, error) {
-		return []byte(`{"turns":[{"who":"user","says":` + string(rawjson.Quote(user)) + `}]}`), nil
-	},
-}
-
-type toyDecoder struct{ *api.Reader }
-
-func (d toyDecoder) Request(o *api.Outline) {
-	d.Common(o)
-	d.Each(o, "turns", func(v []byte, at string) { d.In(toyItem(v, at)) }, nil)
-}
-
-func (d toyDecoder) Response(object []byte) {
-	for i, v := range rawjson.Elements(rawjson.Get(object, "turns")) {
-		d.Out(toyItem(v, "/turns/"+string(rune('0'+i))))
-	}
-}
-
-func (toyDecoder) Stream() api.Assembler { return nil }
-
-func toyItem(v []byte, at string) transcript.Item {
-	it := transcript.Item{Kind: transcript.MessageItem, Role: rawjson.String(rawjson.Get(v, "who")), Text: rawjson.String(rawjson.Get(v, "says")), At: at, Raw: v,
-		CallID: rawjson.String(rawjson.Get(v, "id"))}
-	switch {
-	case rawjson.Get(v, "call") != nil:
-		it.Kind, it.Name = transcript.ToolCall, rawjson.String(rawjson.Get(v, "call"))
-		api.SetArguments(&it, rawjson.Get(v, "with"))
-	case rawjson.Get(v, "back") != nil:
-		it.Kind = transcript.ToolResult
-		api.ReadResult(&it, rawjson.Get(v, "back"))
-	}
-	return it
-}
-
-// An API is added by its folder and one line of the list.
+// A list takes an API of one folder, whatever dialect.APIs holds.
 func TestList_TakesAnAPIByOneLine(t *testing.T) {
-	list := append(slices.Clone(dialect.APIs), &toyAPI)
+	list := append(slices.Clone(dialect.APIs), &toy.API)
 	w := &api.Wire{Method: "POST", URL: "/v1/toy", Status: 200,
 		Request:  []byte(`{"model":"t","turns":[{"who":"user","says":"hi"},{"who":"model","call":"add","id":"a","with":{"x":1}},{"who":"tool","id":"a","back":"2"}]}`),
 		Response: []byte(`{"toy":true,"turns":[{"who":"model","says":"two"}]}`)}

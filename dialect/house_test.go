@@ -18,8 +18,6 @@ func TestHouse_NoOtherPackageNamesAnAPI(t *testing.T) {
 		"formats/":               "files whose form is that of one API, which they read or write",
 		"examples/":              "a model and an agent of their own",
 		"bench/":                 "writes requests",
-		"cmd/inspect/export.go":  "the two forms of few-shot examples",
-		"web/export.go":          "the same two",
 		"web/show_colour.go":     "contents is an argument of tools that write files",
 	}
 	named := regexp.MustCompile(`\btranscript\.(Chat|Responses|Messages)\b|"/?(messages|contents)/?"|\[\]string\{"chat", "(responses|messages)"`)

@@ -54,6 +54,12 @@ func (f FewShot) Write(w io.Writer, c *Conversation, lost *Losses) error {
 	return err
 }
 
+// FewShotAPIs returns the names of the APIs in whose messages examples are written; "" is that
+// of the exchange.
+func FewShotAPIs() []string {
+	return []string{"", string(transcript.Chat), string(transcript.Messages)}
+}
+
 func (f FewShot) value(list []*beat, lost *Losses) any {
 	if f.API != transcript.Messages {
 		out := chatMessages(list, lost)

@@ -204,7 +204,7 @@ func (s *server) newExport(ctx context.Context, p *exportPage, form *files.Form,
 	if x.Steps, err = files.ParseSteps(o.Steps); err != nil {
 		return nil, fmt.Errorf("steps %w", err)
 	}
-	if !slices.Contains([]string{"", "json", "python", "markdown"}, o.As) || !slices.Contains([]string{"", "chat", "messages"}, o.API) {
+	if !slices.Contains([]string{"", "json", "python", "markdown"}, o.As) || !slices.Contains(formats.FewShotAPIs(), o.API) {
 		return nil, errors.New("there is no such form of an example")
 	}
 	if x.MaxTokens, err = bound(o.MaxTokens, 0); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/retake-debugger/retake"
 	"github.com/retake-debugger/retake/cmd/internal/usage"
 	"github.com/retake-debugger/retake/files"
+	"github.com/retake-debugger/retake/formats"
 	"github.com/retake-debugger/retake/redact"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -177,7 +178,7 @@ func (o *exportOptions) check() error {
 	if err := usage.OneOf("--as", o.as, []string{"json", "python", "markdown"}); err != nil {
 		return err
 	}
-	if err := usage.OneOf("--api", o.api, []string{"", "chat", "messages"}); err != nil {
+	if err := usage.OneOf("--api", o.api, formats.FewShotAPIs()); err != nil {
 		return err
 	}
 	if _, err := files.ParseSteps(o.steps); err != nil {

@@ -35,7 +35,7 @@ type Client struct {
 }
 
 // Providers returns what is known of providers. Those without a name are no upstream
-// by default.
+// by default. By which host a price is found is in pricing, which does not know this list.
 func Providers() []Provider {
 	openAI := []transcript.Dialect{chat.API.Name, responses.API.Name}
 	all := []Provider{

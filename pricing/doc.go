@@ -5,7 +5,7 @@
 //   - A Price is what one model costs, in US dollars for a million tokens. Each
 //     kind of token has its own, and each may be unknown.
 //   - A Table finds prices: first in the user's own file, by the model's name
-//     alone; then in the catalog, by who was called and the model's name. Input
+//     alone; then in the catalog, by who was called (catalog.go) and the model's name. Input
 //     and output prices of the catalog are those of charm.land/catwalk, whose
 //     zeros mean that it does not know; prices of cached tokens are in cache.go,
 //     each with its source.

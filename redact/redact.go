@@ -1,5 +1,11 @@
-// Package redact recognises credentials in headers and URLs and replaces each by a
-// fingerprint, so that they can be distinguished without being stored.
+// Package redact removes secrets, in two ways.
+//
+// A Redactor recognises credentials in headers (names.go) and URLs and replaces each by a
+// fingerprint, so that they can be distinguished without being stored. A recording always
+// goes through it, before anything is written (recorder/spool).
+//
+// A Scrubber replaces what looks like a secret in texts and bodies, if a user asks for that:
+// when something is recorded or exported.
 //
 // A credential is a header or query value that gives access: an API key, a bearer
 // token, a cookie, a signature. A fingerprint is a short keyed hash of a credential.

@@ -22,5 +22,6 @@
 // records itself like any other exchange.
 //
 // A [Player] answers the tool calls of a take from [Source] values: edits, the recorded
-// results, a tool that really runs, a person or a model.
+// results, a tool that really runs (package tool), a person or a model. It asks them in the
+// order of the plan; the first one that has a result gives it (source.go).
 package replay

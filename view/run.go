@@ -7,8 +7,32 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-debugger/retake/history"
+	"github.com/retake-debugger/retake/lint"
 	"github.com/retake-debugger/retake/transcript"
 )
+
+// Run is a run in full: the tree of its agents, their steps and branches, and its
+// calls with their results. The texts are in its exchanges; a Teller reads them
+// step by step.
+type Run struct {
+	RunRow
+	Agents []*Agent          `json:"agents"`
+	Side   []SideCall        `json:"side_calls"`
+	Pairs  []transcript.Pair `json:"pairs"`
+	Lint   []lint.Finding    `json:"lint"` // see Judge
+	// Unreadable is the number of unreadable exchanges, which are left out.
+	Unreadable int `json:"unreadable"`
+
+	exchanges  map[string]*transcript.Exchange
+	calls      map[transcript.Place]*transcript.CallRow // by where the call is
+	takes      map[string]*transcript.Take              // by the exchange that was sent
+	tools      map[string][]string                      // of the called tools, by exchange
+	byExchange map[string][]transcript.Pair             // one for each call of an answer
+	continued  map[string]bool                          // answers that another exchange continues
+	reading    *history.Reader                          // the requests read by Judge, nil before it
+	judgedPart bool                                     // see JudgePart
+}
 
 // RunRow is a run in a list, with the sums of its exchanges.
 type RunRow struct {
@@ -174,4 +198,50 @@ func statusOf(s *transcript.RunSum, now time.Time) Status {
 		return Partial
 	}
 	return Finished
+}
+
+// Main returns the agents that no call started.
+func (r *Run) Main() []*Agent {
+	var list []*Agent
+	for _, a := range r.Agents {
+		if a.Role == "main" {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// Under returns the agents that the call at that place started.
+func (r *Run) Under(call transcript.Place) []*Agent {
+	var list []*Agent
+	for _, a := range r.Agents {
+		if a.Parent != nil && a.Parent.Exchange == call.Exchange && a.Parent.At == call.At {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// Started returns the agents that the calls of a step started, in the order of the
+
+// calls.
+func (r *Run) Started(s *Step) []*Agent {
+	var list []*Agent
+	for _, p := range r.byExchange[s.Exchange] {
+		list = append(list, r.Under(*p.Call)...)
+	}
+	return list
+}
+
+// Unattached returns the sub-agents that no known call of an agent in the run
+
+// started.
+func (r *Run) Unattached() []*Agent {
+	var list []*Agent
+	for _, a := range r.Agents {
+		if a.Role == "sub" && a.ParentOf == "" {
+			list = append(list, a)
+		}
+	}
+	return list
 }

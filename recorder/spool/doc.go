@@ -8,7 +8,8 @@
 // A Recording writes one exchange, before its bytes are passed on, so that a killed
 // process loses nothing that the client received. A Record is an exchange that has
 // ended. It waits in the spool until a reader has stored it and releases it; then its
-// space is used again. Leftovers are the records of a process that died. A lossy
+// space is used again. Leftovers are the records of a process that died:
+// package retake takes them in, and Waiting counts those that still wait. A lossy
 // exchange was recorded only in part, because the disk failed or stalled; a lost one
 // was not recorded at all. Both are counted.
 package spool

@@ -19,4 +19,7 @@
 // A recipe is the list of segments of a body, written as a delta against the recipe
 // of an earlier body: its base. Bases are chosen as in a skip list: the n-th body of
 // a conversation is log n deltas away from a recipe without a base.
+//
+// A Writer cuts a body and stores what is new; a Reader puts it together
+// again, byte for byte.
 package segment

@@ -77,12 +77,12 @@ func (r *Reader) Run(ctx context.Context, ref string) (*Run, error) {
 
 // Steps reads the steps of all agents, agent by agent: what each request introduced,
 // what the model answered, and the results of its calls.
-func (r *Run) Steps(ctx context.Context) iter.Seq2[*view.Told, error] {
+func (r *Run) Steps(ctx context.Context) iter.Seq2[*view.StepView, error] {
 	var steps []*view.Step
 	for _, a := range r.Agents {
 		steps = append(steps, a.Steps...)
 	}
-	return view.NewTeller(ctx, r.db, r.Run).All(steps)
+	return view.NewStepReader(ctx, r.db, r.Run).All(steps)
 }
 
 // Exchange reads the exchange that a reference means, such as "x345", "r12.3" or

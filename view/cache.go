@@ -76,14 +76,14 @@ func (r *Run) Cache(ctx context.Context, reader transcript.Reader, prices *prici
 
 func (r *Run) newCacheLook(ctx context.Context, reader transcript.Reader, prices *pricing.Table) *cacheLook {
 	requests := history.NewReader(ctx, reader)
-	l := &cacheLook{ctx: ctx, Reader: requests, prices: prices, told: &Cache{Run: r.Ref(), Steps: []CacheStep{}}}
+	l := &cacheLook{ctx: ctx, Reader: requests, prices: prices, report: &Cache{Run: r.Ref(), Steps: []CacheStep{}}}
 	var whole int64
 	for _, e := range r.exchanges {
 		if !history.MayBeInSegments(e) {
 			whole += e.Request.Bytes
 		}
 	}
-	l.told.Sampled = whole > readAllUpTo
+	l.report.Sampled = whole > readAllUpTo
 	return l
 }
 
@@ -92,7 +92,7 @@ type cacheLook struct {
 	ctx context.Context
 	*history.Reader
 	prices *pricing.Table
-	told   *Cache
+	report *Cache
 	total  pricing.Total
 	before *transcript.Exchange // the last exchange that succeeded
 }
@@ -105,7 +105,7 @@ func (l *cacheLook) add(s *Step) error {
 	if err != nil {
 		return err
 	}
-	l.told.add(step, &l.total)
+	l.report.add(step, &l.total)
 	if s.exchange.Outcome == transcript.OK {
 		l.before = s.exchange
 	}
@@ -117,12 +117,12 @@ func (l *cacheLook) done() *Cache {
 	if l == nil {
 		return nil
 	}
-	l.told.LowerBound = l.total.LowerBound
+	l.report.LowerBound = l.total.LowerBound
 	if usd := l.total.USD(); usd != nil {
 		text := pricing.Dollars(usd)
-		l.told.USD = &text
+		l.report.USD = &text
 	}
-	return l.told
+	return l.report
 }
 
 func (c *Cache) add(s CacheStep, total *pricing.Total) {
@@ -152,7 +152,7 @@ func (l *cacheLook) step(s *Step, before *transcript.Exchange) (CacheStep, error
 		return v, nil
 	}
 	lost := lostTokens(before.Usage, e.Usage)
-	if !l.told.Sampled || lost > 0 || !resendsAll(before, e) || e.Link.Change.Tools {
+	if !l.report.Sampled || lost > 0 || !resendsAll(before, e) || e.Link.Change.Tools {
 		broke, err := l.broke(before, e)
 		if err != nil {
 			return v, err

@@ -67,11 +67,11 @@ func caseRuns(t *testing.T, captures ...*transcript.Capture) (*store.DB, []*Run)
 }
 
 // tell tells the first agent of a run.
-func tell(t *testing.T, db *store.DB, run *Run) (list []*Told) {
+func tell(t *testing.T, db *store.DB, run *Run) (list []*StepView) {
 	t.Helper()
-	teller := NewTeller(t.Context(), db, run)
+	teller := NewStepReader(t.Context(), db, run)
 	for _, s := range run.Agents[0].Steps {
-		told, err := teller.Tell(s)
+		told, err := teller.Read(s)
 		if err != nil {
 			t.Fatal(err)
 		}

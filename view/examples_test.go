@@ -110,7 +110,7 @@ func countEntries(entries []view.Entry) (n int) {
 }
 
 // firstStep tells the step of an exchange.
-func firstStep(t *testing.T, db *store.DB, e *transcript.Exchange) *view.Told {
+func firstStep(t *testing.T, db *store.DB, e *transcript.Exchange) *view.StepView {
 	t.Helper()
 	run, err := db.Run(context.Background(), e.Link.Run)
 	if err != nil {
@@ -123,7 +123,7 @@ func firstStep(t *testing.T, db *store.DB, e *transcript.Exchange) *view.Told {
 	for _, a := range v.Agents {
 		for _, s := range a.Steps {
 			if s.Exchange == e.ID {
-				told, err := view.NewTeller(context.Background(), db, v).Tell(s)
+				told, err := view.NewStepReader(context.Background(), db, v).Read(s)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -131,5 +131,5 @@ func firstStep(t *testing.T, db *store.DB, e *transcript.Exchange) *view.Told {
 			}
 		}
 	}
-	return &view.Told{}
+	return &view.StepView{}
 }

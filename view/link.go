@@ -30,22 +30,22 @@ func (l *Link) Turns() []string {
 	if c == nil {
 		return nil
 	}
-	var told []string
+	var said []string
 	passed := fmt.Sprintf("%s passed on, %s dropped, %s added", amount(c.Passed), amount(c.Dropped), amount(c.Added))
 	switch {
 	case c.Handoff:
-		told = append(told, "hand-off to another agent: "+passed)
+		said = append(said, "hand-off to another agent: "+passed)
 	case c.Compacted:
-		told = append(told, "compacted, a summary stands for the conversation: "+passed)
+		said = append(said, "compacted, a summary stands for the conversation: "+passed)
 	case c.Rewritten:
-		told = append(told, "history edited: "+passed)
+		said = append(said, "history edited: "+passed)
 	}
 	for _, was := range []struct{ what, before string }{{"model", c.Model}, {"API", c.Dialect}, {"upstream", c.Upstream}} {
 		if was.before != "" {
-			told = append(told, was.what+" changed, was "+was.before)
+			said = append(said, was.what+" changed, was "+was.before)
 		}
 	}
-	return told
+	return said
 }
 
 func amount(l transcript.Amount) string {

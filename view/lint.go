@@ -72,12 +72,12 @@ func (r *Run) JudgeStretch(ctx context.Context, reader transcript.Reader, cost f
 		return Stretch{N: 1, Of: 1}, r.judge(ctx, reader, cost, list)
 	}
 	part := stretches[n-1]
-	told, wanted := map[string]bool{}, map[string]bool{}
+	judged, wanted := map[string]bool{}, map[string]bool{}
 	for _, e := range part {
-		told[e.ID], wanted[e.ID], wanted[e.Link.Parent] = true, true, true
+		judged[e.ID], wanted[e.ID], wanted[e.Link.Parent] = true, true, true
 	}
-	err := r.judge(ctx, reader, cost, slices.DeleteFunc(list, func(e *transcript.Exchange) bool { return !wanted[e.ID] && !told[e.Link.Parent] }))
-	r.Lint = slices.DeleteFunc(r.Lint, func(f lint.Finding) bool { return !told[f.Exchange] })
+	err := r.judge(ctx, reader, cost, slices.DeleteFunc(list, func(e *transcript.Exchange) bool { return !wanted[e.ID] && !judged[e.Link.Parent] }))
+	r.Lint = slices.DeleteFunc(r.Lint, func(f lint.Finding) bool { return !judged[f.Exchange] })
 	return Stretch{n, len(stretches), Ref(part[0].N), Ref(part[len(part)-1].N)}, err
 }
 

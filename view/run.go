@@ -13,7 +13,7 @@ import (
 )
 
 // Run is a run in full: the tree of its agents, their steps and branches, and its
-// calls with their results. The texts are in its exchanges; a Teller reads them
+// calls with their results. The texts are in its exchanges; a StepReader reads them
 // step by step.
 type Run struct {
 	RunRow

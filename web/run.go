@@ -160,7 +160,7 @@ func (s *server) run(c *gin.Context) {
 	if v.Status == view.Running || len(live) > 0 {
 		p.Live, p.Refresh = true, refreshURL(c, stateOf(&v.RunRow, live))
 	}
-	b := &runBuilder{run: v, teller: view.NewTeller(ctx, s.reader, v), budget: newBudget(), room: insideShown, inside: map[string]bool{}}
+	b := &runBuilder{run: v, teller: view.NewStepReader(ctx, s.reader, v), budget: newBudget(), room: insideShown, inside: map[string]bool{}}
 	if err := p.fill(b); err != nil {
 		s.failed(c, err)
 		return

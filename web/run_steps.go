@@ -13,7 +13,7 @@ import (
 // runBuilder lays out the steps of a run.
 type runBuilder struct {
 	run    *view.Run
-	teller *view.Teller
+	teller *view.StepReader
 	budget *budget
 	room   int             // steps of sub-agents and branches that still fit
 	inside map[string]bool // agents being laid out: a recording may contain cycles
@@ -82,7 +82,7 @@ func steps(n int) string {
 
 // step lays out one step; number is 0 in a branch.
 func (b *runBuilder) step(s *view.Step, number int) (*stepView, error) {
-	told, err := b.teller.Tell(s)
+	told, err := b.teller.Read(s)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (b *runBuilder) step(s *view.Step, number int) (*stepView, error) {
 }
 
 // blocks lays out the entries of a step as those of an exchange are.
-func (b *runBuilder) blocks(told *view.Told) ([]block, error) {
+func (b *runBuilder) blocks(told *view.StepView) ([]block, error) {
 	row := view.Row{ID: told.Step.Exchange, N: told.Step.ExchangeN}
 	t := &view.Transcript{Exchange: &view.Exchange{Row: row}, Entries: told.Entries}
 	if b.run.Status != view.Running {
@@ -180,7 +180,7 @@ func (b *runBuilder) hang(p *pair, e *view.Entry) error {
 }
 
 // notesOf describes what is special about a step.
-func notesOf(t *view.Told) []note {
+func notesOf(t *view.StepView) []note {
 	var list []note
 	add := func(class, text string, refs ...string) { list = append(list, note{class, text, refs}) }
 	s, c := t.Step, &t.Context
@@ -249,7 +249,7 @@ func failureLine(a *view.Attempt) string {
 // mostChanges bounds how many changes of the history a page lists.
 const mostChanges = 200
 
-func changesOf(t *view.Told) []changeLine {
+func changesOf(t *view.StepView) []changeLine {
 	var list []changeLine
 	for i := range t.Context.Changes[:min(len(t.Context.Changes), mostChanges)] {
 		c := &t.Context.Changes[i]

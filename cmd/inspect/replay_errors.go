@@ -41,17 +41,17 @@ func (x *replaying) editError(err *replay.EditError) error {
 	if err.Edit.Op == transcript.SetArgs {
 		flag = "--set-args"
 	}
-	told := fmt.Errorf("%s %s: %w", flag, err.Edit.CallID, err.Err)
+	usage := fmt.Errorf("%s %s: %w", flag, err.Edit.CallID, err.Err)
 	var none *replay.NoOpenCallError
 	switch {
 	case errors.As(err.Err, &none):
-		return notFound(fmt.Sprintf("%v in %s; it has %s", told, x.f.resume, openCalls(none.Open)))
+		return notFound(fmt.Sprintf("%v in %s; it has %s", usage, x.f.resume, openCalls(none.Open)))
 	case errors.Is(err.Err, replay.ErrLaterResult):
-		told = fmt.Errorf("%s %s: that result comes later; without --once the take gets there", flag, err.Edit.CallID)
+		usage = fmt.Errorf("%s %s: that result comes later; without --once the take gets there", flag, err.Edit.CallID)
 	case errors.Is(err.Err, replay.ErrAfterAnswer):
-		told = fmt.Errorf("%w: replay the step that introduces it, or look at the end (--expect-text, --check)", told)
+		usage = fmt.Errorf("%w: replay the step that introduces it, or look at the end (--expect-text, --check)", usage)
 	}
-	return usageError{told}
+	return usageError{usage}
 }
 
 func openCalls(calls []*replay.Call) string {

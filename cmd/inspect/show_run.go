@@ -21,7 +21,7 @@ import (
 type runPrinter struct {
 	*printer
 	run    *view.Run
-	teller *view.Teller
+	teller *view.StepReader
 	only   showOptions     // what is requested
 	open   bool            // sub-agents and branches are printed in place
 	margin string          // left margin of nested output
@@ -61,7 +61,7 @@ func (a *app) showRun(ctx context.Context, r transcript.Reader, t *view.Target, 
 		return a.printJSON(jsonOf(run, t))
 	}
 	buffered := bufio.NewWriterSize(a.out, 32<<10)
-	p.to, p.teller = buffered, view.NewTeller(ctx, r, run)
+	p.to, p.teller = buffered, view.NewStepReader(ctx, r, run)
 	switch {
 	case t.Step > 0:
 		err = p.step(t)
@@ -84,7 +84,7 @@ func jsonOf(run *view.Run, t *view.Target) any {
 // step prints one step.
 func (p *runPrinter) step(t *view.Target) error {
 	for _, s := range p.only.part(p.run.Agents[max(t.Agent, 1)-1].Steps) {
-		told, err := p.teller.Tell(s)
+		told, err := p.teller.Read(s)
 		if err != nil {
 			return err
 		}
@@ -206,7 +206,7 @@ func (p *runPrinter) agent(a *view.Agent) error {
 }
 
 // tell prints a step and the agents that its calls started.
-func (p *runPrinter) tell(told *view.Told) error {
+func (p *runPrinter) tell(told *view.StepView) error {
 	p.told(told)
 	return p.under(told)
 }
@@ -220,7 +220,7 @@ func named(a *view.Agent) string {
 }
 
 // under prints the agents that a step's calls started.
-func (p *runPrinter) under(t *view.Told) error {
+func (p *runPrinter) under(t *view.StepView) error {
 	if !p.open {
 		return nil
 	}
@@ -347,7 +347,7 @@ func sideLine(c *view.SideCall) string {
 func (p *runPrinter) put(s string) { p.print(p.margin + s) }
 
 // told prints a step.
-func (p *runPrinter) told(t *view.Told) {
+func (p *runPrinter) told(t *view.StepView) {
 	p.put("")
 	s := p.stepPrinter(t)
 	s.context()

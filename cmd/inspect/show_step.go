@@ -15,14 +15,14 @@ import (
 // the step, then the speaker, then the text.
 type stepPrinter struct {
 	*runPrinter
-	told     *view.Told
+	told     *view.StepView
 	numbered bool // the number of the step is printed
 	names    int  // width of the names of tools
 }
 
 const gutterWidth = 6
 
-func (p *runPrinter) stepPrinter(t *view.Told) *stepPrinter {
+func (p *runPrinter) stepPrinter(t *view.StepView) *stepPrinter {
 	return &stepPrinter{runPrinter: p, told: t, names: max(widest(t.Entries), labelWidth-2)}
 }
 

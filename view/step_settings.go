@@ -17,13 +17,13 @@ type settings struct {
 
 // setUp adds the system prompt and the tools: for the first step, and where they
 // differ from the step before.
-func (t *Teller) setUp(told *Told, now *history.Request, before *past) {
+func (t *StepReader) setUp(step *StepView, now *history.Request, before *past) {
 	var was *settings
 	if before != nil {
 		was = t.settingsOf(before.request)
 	}
 	is := t.settingsOf(now)
-	c := &told.Context
+	c := &step.Context
 	if was == nil {
 		c.Tools = is.tools
 		return
@@ -46,7 +46,7 @@ func (t *Teller) setUp(told *Told, now *history.Request, before *past) {
 		list := t.Settings(now)
 		for i := range list {
 			if list[i].Kind == transcript.System {
-				told.Entries = append(told.Entries, t.entry(now.Exchange, "request", &list[i]))
+				step.Entries = append(step.Entries, t.entry(now.Exchange, "request", &list[i]))
 			}
 		}
 	}
@@ -54,7 +54,7 @@ func (t *Teller) setUp(told *Told, now *history.Request, before *past) {
 
 // settingsOf reads the settings of a request. If they are in the same units as the
 // last ones, they are equal.
-func (t *Teller) settingsOf(r *history.Request) *settings {
+func (t *StepReader) settingsOf(r *history.Request) *settings {
 	id := r.Exchange.ID
 	if s := t.lastSettings[id]; s != nil {
 		return s
@@ -77,7 +77,7 @@ func (t *Teller) settingsOf(r *history.Request) *settings {
 	return s
 }
 
-func (t *Teller) keepSettings(id string, s *settings) {
+func (t *StepReader) keepSettings(id string, s *settings) {
 	if len(t.lastSettings) > keptSettings {
 		clear(t.lastSettings)
 	}

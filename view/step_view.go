@@ -12,9 +12,9 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-// Told is the view of a step in its run: the new items of its request, the answer,
+// StepView is the view of a step in its run: the new items of its request, the answer,
 // and the results of its calls. It leaves out what the step before contains.
-type Told struct {
+type StepView struct {
 	Step    *Step   `json:"step"`
 	Entries []Entry `json:"entries"`
 	Context Context `json:"context"`
@@ -53,13 +53,13 @@ type Change struct {
 	Now    *transcript.Item `json:"now"` // nil if it was dropped
 }
 
-// Teller builds the views of a run's steps. The cost of consecutive steps depends
+// StepReader builds the views of a run's steps. The cost of consecutive steps depends
 // only on what is new in them.
-type Teller struct {
+type StepReader struct {
 	ctx    context.Context
 	reader transcript.Reader
 	*history.Reader
-	telling      sync.Mutex
+	reading      sync.Mutex
 	run          *Run
 	results      map[transcript.Place]*transcript.CallRow // by place of the result
 	lastSettings map[string]*settings                     // of the steps seen, by exchange
@@ -67,9 +67,9 @@ type Teller struct {
 	next         map[string][]string // exchanges that continue one
 }
 
-// NewTeller returns a Teller for a run.
-func NewTeller(ctx context.Context, r transcript.Reader, run *Run) *Teller {
-	t := &Teller{run: run, ctx: ctx, reader: r, Reader: run.reading, results: map[transcript.Place]*transcript.CallRow{}, lastSettings: map[string]*settings{}, findings: pinnedFrom(run.Lint), next: map[string][]string{}}
+// NewStepReader returns a StepReader for a run.
+func NewStepReader(ctx context.Context, r transcript.Reader, run *Run) *StepReader {
+	t := &StepReader{run: run, ctx: ctx, reader: r, Reader: run.reading, results: map[transcript.Place]*transcript.CallRow{}, lastSettings: map[string]*settings{}, findings: pinnedFrom(run.Lint), next: map[string][]string{}}
 	if t.Reader == nil {
 		t.Reader = history.NewReader(ctx, r)
 	}
@@ -86,9 +86,9 @@ func NewTeller(ctx context.Context, r transcript.Reader, run *Run) *Teller {
 
 // All yields the views of steps in order. While the caller uses one, the next are
 // built and their answers read concurrently.
-func (t *Teller) All(steps []*Step) iter.Seq2[*Told, error] {
+func (t *StepReader) All(steps []*Step) iter.Seq2[*StepView, error] {
 	type one struct {
-		told *Told
+		step *StepView
 		err  error
 	}
 	exchanges := func(yield func(*transcript.Exchange) bool) {
@@ -98,59 +98,59 @@ func (t *Teller) All(steps []*Step) iter.Seq2[*Told, error] {
 			}
 		}
 	}
-	return func(yield func(*Told, error) bool) {
+	return func(yield func(*StepView, error) bool) {
 		for one := range history.Ahead(history.MaxAhead, func(yield func(one) bool) {
 			i := 0
 			for a := range t.Answers(exchanges) {
-				told, err := t.tell(steps[i], a)
-				if !yield(one{told, err}) || err != nil {
+				step, err := t.read(steps[i], a)
+				if !yield(one{step, err}) || err != nil {
 					return
 				}
 				i++
 			}
 		}) {
-			if !yield(one.told, one.err) {
+			if !yield(one.step, one.err) {
 				return
 			}
 		}
 	}
 }
 
-// Tell returns the view of a step.
-func (t *Teller) Tell(s *Step) (*Told, error) {
+// Read returns the view of a step.
+func (t *StepReader) Read(s *Step) (*StepView, error) {
 	turn, err := t.Answer(s.exchange)
-	return t.tell(s, history.Answered{Exchange: s.exchange, Turn: turn, Err: err})
+	return t.read(s, history.Answered{Exchange: s.exchange, Turn: turn, Err: err})
 }
 
-func (t *Teller) tell(s *Step, answer history.Answered) (*Told, error) {
-	t.telling.Lock()
-	defer t.telling.Unlock()
-	told, err := t.plainly(s, answer)
+func (t *StepReader) read(s *Step, answer history.Answered) (*StepView, error) {
+	t.reading.Lock()
+	defer t.reading.Unlock()
+	step, err := t.plainly(s, answer)
 	if err == nil {
-		t.pin(told)
+		t.pin(step)
 	}
-	return told, err
+	return step, err
 }
 
 // pin attaches the findings of a step to its entries. The result of a call is in a
 // later exchange.
-func (t *Teller) pin(told *Told) {
-	for _, a := range told.Step.AttemptIDs {
-		t.findings.hang(a, told.Entries)
+func (t *StepReader) pin(step *StepView) {
+	for _, a := range step.Step.AttemptIDs {
+		t.findings.hang(a, step.Entries)
 		for _, f := range t.findings.rest(a) {
 			if !t.run.judgedPart || f.At == "" || f.Body == "response" { // otherwise it belongs to another step's view
-				told.Findings = append(told.Findings, f)
+				step.Findings = append(step.Findings, f)
 			}
 		}
 	}
-	for i := range told.Entries {
-		e := &told.Entries[i]
+	for i := range step.Entries {
+		e := &step.Entries[i]
 		switch p := e.Pair; {
 		case p == nil:
-		case p.Result != nil && p.Result.Exchange != told.Step.Exchange:
-			t.findings.hang(p.Result.Exchange, told.Entries[i:i+1])
+		case p.Result != nil && p.Result.Exchange != step.Step.Exchange:
+			t.findings.hang(p.Result.Exchange, step.Entries[i:i+1])
 		case p.State == transcript.Unanswered && e.Output:
-			for _, next := range t.next[told.Step.Exchange] {
+			for _, next := range t.next[step.Step.Exchange] {
 				t.findings.hangCall(next, e)
 			}
 		}
@@ -158,44 +158,44 @@ func (t *Teller) pin(told *Told) {
 }
 
 // plainly returns the view of a step without its findings.
-func (t *Teller) plainly(s *Step, answer history.Answered) (*Told, error) {
-	told := &Told{Step: s, Entries: []Entry{}, Warnings: s.exchange.Warnings}
+func (t *StepReader) plainly(s *Step, answer history.Answered) (*StepView, error) {
+	step := &StepView{Step: s, Entries: []Entry{}, Warnings: s.exchange.Warnings}
 	e := s.exchange
 	now, err := t.Request(e)
 	if why := lost(err); why != "" {
-		told.Lost = why
-		return told, nil
+		step.Lost = why
+		return step, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	told.Missing = now.PreviousID != "" && !held(&e.Link)
-	before, err := t.before(told, e)
+	step.Missing = now.PreviousID != "" && !held(&e.Link)
+	before, err := t.before(step, e)
 	if err != nil {
 		return nil, err
 	}
-	fresh := t.compare(told, now, before)
+	fresh := t.compare(step, now, before)
 	if answer.Turn != nil {
-		told.Entries = make([]Entry, 0, len(fresh)+len(answer.Turn.Output))
+		step.Entries = make([]Entry, 0, len(fresh)+len(answer.Turn.Output))
 	}
-	t.setUp(told, now, before)
-	if err := t.brought(told, fresh); err != nil {
+	t.setUp(step, now, before)
+	if err := t.introduced(step, fresh); err != nil {
 		return nil, err
 	}
 	if before == nil && e.Link.Parent == "" {
-		if told.Examples, err = examplesIn(t.ctx, t.reader, e, fresh); err != nil {
+		if step.Examples, err = examplesIn(t.ctx, t.reader, e, fresh); err != nil {
 			return nil, err
 		}
-		told.Examples.mark(e.ID, told.Entries)
+		step.Examples.mark(e.ID, step.Entries)
 	}
 	if why := lost(answer.Err); why != "" {
-		told.Lost = why
-		return told, nil
+		step.Lost = why
+		return step, nil
 	}
 	if answer.Err != nil {
 		return nil, answer.Err
 	}
-	return told, t.answered(told, answer.Turn)
+	return step, t.answered(step, answer.Turn)
 }
 
 // past is the step that another one extends.
@@ -205,7 +205,7 @@ type past struct {
 }
 
 // before reads the step that is extended; nil if the step begins a history.
-func (t *Teller) before(told *Told, e *transcript.Exchange) (*past, error) {
+func (t *StepReader) before(step *StepView, e *transcript.Exchange) (*past, error) {
 	if e.Link.Parent == "" {
 		return nil, nil
 	}
@@ -213,7 +213,7 @@ func (t *Teller) before(told *Told, e *transcript.Exchange) (*past, error) {
 	if parent == nil {
 		var err error
 		if parent, err = t.reader.Exchange(t.ctx, e.Link.Parent); err != nil {
-			if told.Lost = lost(err); told.Lost != "" {
+			if step.Lost = lost(err); step.Lost != "" {
 				return nil, nil
 			}
 			return nil, err
@@ -227,16 +227,16 @@ func (t *Teller) before(told *Told, e *transcript.Exchange) (*past, error) {
 			past.output = turn.Output
 		}
 	}
-	if told.Lost = lost(err); told.Lost != "" {
+	if step.Lost = lost(err); step.Lost != "" {
 		return nil, nil
 	}
 	return past, err
 }
 
 // compare finds what is new in a request, and what changed in the history before.
-func (t *Teller) compare(told *Told, now *history.Request, before *past) []transcript.Item {
+func (t *StepReader) compare(step *StepView, now *history.Request, before *past) []transcript.Item {
 	l := &now.Exchange.Link
-	c := &told.Context
+	c := &step.Context
 	if before == nil {
 		c.New = l.InLen
 		return systemFirst(t.Items(now))
@@ -276,7 +276,7 @@ func resends(l, before *transcript.Link) bool {
 func held(l *transcript.Link) bool { return l.ServerHeld() }
 
 // provenance compares two steps in full.
-func (t *Teller) provenance(c *Context, now *history.Request, before *past) []transcript.Item {
+func (t *StepReader) provenance(c *Context, now *history.Request, before *past) []transcript.Item {
 	was := inChain(append(t.Items(before.request), before.output...))
 	is := inChain(t.Items(now))
 	var fresh []transcript.Item

@@ -4,14 +4,14 @@ import (
 	"github.com/retake-debugger/retake/transcript"
 )
 
-func (t *Teller) entry(e *transcript.Exchange, body string, it *transcript.Item) Entry {
+func (t *StepReader) entry(e *transcript.Exchange, body string, it *transcript.Item) Entry {
 	return Entry{Item: *it, Place: transcript.Place{Exchange: e.ID, Body: body, At: it.At}, Source: Ref(e.N), New: true, Output: body == "response"}
 }
 
-// brought adds the new items of a request. Results that are shown with their calls
+// introduced adds the new items of a request. Results that are shown with their calls
 // in the step before are left out.
-func (t *Teller) brought(told *Told, fresh []transcript.Item) error {
-	e := told.Step.exchange
+func (t *StepReader) introduced(step *StepView, fresh []transcript.Item) error {
+	e := step.Step.exchange
 	matches := transcript.PairItems(fresh)
 	byCall, byResult := map[int]transcript.Match{}, map[int]transcript.Match{}
 	for _, m := range matches {
@@ -26,12 +26,12 @@ func (t *Teller) brought(told *Told, fresh []transcript.Item) error {
 		it := &fresh[i]
 		entry := t.entry(e, "request", it)
 		switch {
-		case it.Kind == transcript.ToolDefinition, it.Kind == transcript.System && told.Context.System:
+		case it.Kind == transcript.ToolDefinition, it.Kind == transcript.System && step.Context.System:
 			continue
 		case it.Kind == transcript.ToolCall:
 			t.sentCall(&entry, byCall[i], fresh)
 		case it.Kind == transcript.ToolResult:
-			if t.beside(&entry) || byResult[i].State == transcript.Paired {
+			if t.inSameInput(&entry) || byResult[i].State == transcript.Paired {
 				continue
 			}
 			if entry.Pair == nil {
@@ -39,13 +39,13 @@ func (t *Teller) brought(told *Told, fresh []transcript.Item) error {
 				entry.Pair = &p
 			}
 		}
-		told.Entries = append(told.Entries, entry)
+		step.Entries = append(step.Entries, entry)
 	}
 	return nil
 }
 
 // sentCall pairs a call that a request contains and no recorded answer made.
-func (t *Teller) sentCall(entry *Entry, m transcript.Match, fresh []transcript.Item) {
+func (t *StepReader) sentCall(entry *Entry, m transcript.Match, fresh []transcript.Item) {
 	p := transcript.Pair{CallID: entry.Item.CallID, Name: entry.Item.Name, State: m.State, Call: &entry.Place, By: m.By}
 	if m.State == "" { // the provider ran it
 		return
@@ -59,9 +59,9 @@ func (t *Teller) sentCall(entry *Entry, m transcript.Match, fresh []transcript.I
 	entry.Pair = &p
 }
 
-// beside reports whether a result is shown with its call. A different result in
+// inSameInput reports whether a result is shown with its call. A different result in
 // another branch is shown there.
-func (t *Teller) beside(entry *Entry) bool {
+func (t *StepReader) inSameInput(entry *Entry) bool {
 	row := t.results[entry.Place]
 	if row == nil {
 		return false
@@ -86,14 +86,14 @@ func (t *Teller) beside(entry *Entry) bool {
 
 // sameInput reports whether two exchanges have the same input: attempts at a step,
 // or branches that leave at an answer.
-func (t *Teller) sameInput(a, b string) bool {
+func (t *StepReader) sameInput(a, b string) bool {
 	one, other := t.run.exchanges[a], t.run.exchanges[b]
 	return one != nil && other != nil && one.Link.InNode == other.Link.InNode
 }
 
 // answered adds the answer, with the results of its calls.
-func (t *Teller) answered(told *Told, turn *transcript.Turn) error {
-	e := told.Step.exchange
+func (t *StepReader) answered(step *StepView, turn *transcript.Turn) error {
+	e := step.Step.exchange
 	paired := map[int]int{} // results of calls that the provider ran
 	for _, m := range transcript.PairItems(turn.Output) {
 		if m.Call >= 0 && m.Result >= 0 {
@@ -118,7 +118,7 @@ func (t *Teller) answered(told *Told, turn *transcript.Turn) error {
 				return err
 			}
 		}
-		told.Entries = append(told.Entries, entry)
+		step.Entries = append(step.Entries, entry)
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func batchOf(items []transcript.Item, i int) int {
 }
 
 // result adds the result of a call.
-func (t *Teller) result(entry *Entry) error {
+func (t *StepReader) result(entry *Entry) error {
 	p := transcript.Pair{CallID: entry.Item.CallID, Name: entry.Item.Name, State: transcript.Unanswered, Call: &entry.Place}
 	entry.Pair = &p
 	for _, a := range t.run.Under(entry.Place) {
@@ -177,7 +177,7 @@ func (t *Teller) result(entry *Entry) error {
 }
 
 // resultAt reads a result; nil if it is no longer readable.
-func (t *Teller) resultAt(e *transcript.Exchange, at string) (*transcript.Item, error) {
+func (t *StepReader) resultAt(e *transcript.Exchange, at string) (*transcript.Item, error) {
 	request, err := t.Request(e)
 	if err != nil {
 		return nil, ignoreLost(err)

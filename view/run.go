@@ -223,7 +223,6 @@ func (r *Run) Under(call transcript.Place) []*Agent {
 }
 
 // Started returns the agents that the calls of a step started, in the order of the
-
 // calls.
 func (r *Run) Started(s *Step) []*Agent {
 	var list []*Agent
@@ -234,7 +233,6 @@ func (r *Run) Started(s *Step) []*Agent {
 }
 
 // Unattached returns the sub-agents that no known call of an agent in the run
-
 // started.
 func (r *Run) Unattached() []*Agent {
 	var list []*Agent

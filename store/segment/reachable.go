@@ -56,9 +56,9 @@ func (h *Reachable) segment(id ID) error {
 }
 
 // Dead is how many bytes of a pack are of segments that are not in the set.
-func (h *Reachable) Dead(p *PackInfo, lane int) (bytes int64, err error) {
+func (h *Reachable) Dead(p *PackInfo, stream int) (bytes int64, err error) {
 	err = p.Segments(func(n, length int64) {
-		if !h.Segments[lane].Has(n) {
+		if !h.Segments[stream].Has(n) {
 			bytes += length
 		}
 	})

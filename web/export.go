@@ -14,6 +14,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/files"
 	"github.com/retake-debugger/retake/formats"
 	"github.com/retake-debugger/retake/redact"
@@ -72,6 +73,17 @@ var formHelp = map[string]string{
 // formsFirst are the forms that people read or send again. They come before the
 // others.
 var formsFirst = []string{"html", "markdown", "curl", "python", "go", "few-shot"}
+
+// APIs returns the APIs that few-shot examples can be written for.
+func (o exportOptions) APIs() []*dialect.API {
+	var list []*dialect.API
+	for _, name := range formats.FewShotAPIs() {
+		if name != "" {
+			list = append(list, dialect.Of(transcript.Dialect(name)))
+		}
+	}
+	return list
+}
 
 // formRank returns a form's position in formsFirst, and a position after all of
 // them for other forms.

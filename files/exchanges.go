@@ -8,6 +8,7 @@ import (
 
 	"github.com/retake-debugger/retake/formats"
 	"github.com/retake-debugger/retake/history"
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -26,7 +27,7 @@ func (x *Export) jsonl(w io.Writer) error {
 		if x.Chunks {
 			v.AddChunks(e)
 		}
-		return enc.Encode(v)
+		return enc.Encode(rawjson.Shallow(v))
 	})
 }
 

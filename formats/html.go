@@ -2,13 +2,14 @@ package formats
 
 import (
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"regexp"
 	"strings"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -124,7 +125,7 @@ func newHTMLBeat(b *beat, lost *Losses) htmlBeat {
 
 func prettyArguments(it *transcript.Item) string {
 	raw := arguments(it)
-	if text, err := indented(json.RawMessage(raw)); err == nil {
+	if text, ok := rawjson.Indent([]byte(raw), math.MaxInt); ok {
 		return string(text)
 	}
 	return raw

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -210,7 +211,7 @@ func (q *Reader) readOutside(r, like *Request) bool {
 	for _, g := range r.frames {
 		body = append(body, q.frame(g.id).text...)
 	}
-	if !json.Valid(body) {
+	if !rawjson.Valid(body) {
 		return false
 	}
 	turn := Bodies{Request: body}.Decode(e)

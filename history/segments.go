@@ -3,7 +3,6 @@ package history
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"io"
 	"iter"
 	"slices"
@@ -214,5 +213,5 @@ func IsBeside(at string) bool {
 
 // isElement reports whether a text is a value with a separator before it.
 func isElement(text []byte) bool {
-	return json.Valid(bytes.TrimPrefix(text, []byte(",")))
+	return rawjson.Valid(bytes.TrimPrefix(text, []byte(",")))
 }

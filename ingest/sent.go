@@ -3,11 +3,11 @@ package ingest
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"strconv"
 
 	"github.com/retake-debugger/retake/dialect"
 	"github.com/retake-debugger/retake/history"
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -209,5 +209,5 @@ func (x *excerpt) whole() bool {
 		}
 		delete(empty, member) // none may be there twice
 	}
-	return json.Valid(x.frame)
+	return rawjson.Valid(x.frame)
 }

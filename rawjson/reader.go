@@ -5,7 +5,8 @@ import (
 	"math/bits"
 )
 
-// Reader reads JSON strictly, by the grammar of encoding/json. A method that
+// Reader reads JSON strictly, by the grammar of encoding/json, whose limit of 10,000
+// levels it does not have. A method that
 // fails leaves At at the damage.
 type Reader struct {
 	Text  []byte
@@ -14,7 +15,6 @@ type Reader struct {
 	good  int    // everything before it is complete, except for open brackets
 	depth int    // of the stack at good
 	cut   int    // start of a string value that the input's end cuts off; -1 if none
-	under int    // how many containers hold the value that is being read
 	room  [24]byte
 }
 
@@ -34,9 +34,9 @@ func (c *Reader) Name() (name []byte, ok bool) {
 	return KeyName(c.Text[start:end]), true
 }
 
-// ReadValue reads a value that lies inside that many containers.
-func (c *Reader) ReadValue(under int) bool {
-	c.under, c.stack = under, c.stack[:0]
+// ReadValue reads a value inside a container.
+func (c *Reader) ReadValue() bool {
+	c.stack = c.stack[:0]
 	return c.value()
 }
 
@@ -73,9 +73,6 @@ func (c *Reader) value() bool {
 		}
 		switch ch := c.Text[c.At]; {
 		case ch == '{' || ch == '[':
-			if c.under+len(c.stack) == maxDepth {
-				return false
-			}
 			c.stack = append(c.stack, ch)
 			c.At++
 			c.mark()

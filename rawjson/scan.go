@@ -2,9 +2,6 @@ package rawjson
 
 import "bytes"
 
-// maxDepth is how deep JSON may be nested. encoding/json has the same limit.
-const maxDepth = 10000
-
 // Skip returns the index after the JSON value that begins at b[i], or -1 if the
 // value does not end. It trusts its input: it counts brackets without matching
 // them and does not look at the bytes between them.

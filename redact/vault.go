@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/retake-debugger/retake/rawjson"
 )
 
 // Vault maps placeholders to their secrets, so that a redaction can be undone.
@@ -37,10 +39,10 @@ func (s *Scrubber) Reuse(v Vault) {
 // Restore puts the secrets back into a text. In JSON, a secret is written as part of
 // a string.
 func (v Vault) Restore(text string) (string, error) {
-	inJSON := json.Valid([]byte(text))
+	inJSON := rawjson.Valid([]byte(text))
 	if !inJSON { // lines of JSON
 		first, _, _ := strings.Cut(text, "\n")
-		inJSON = json.Valid([]byte(first)) && strings.HasPrefix(first, "{")
+		inJSON = rawjson.Valid([]byte(first)) && strings.HasPrefix(first, "{")
 	}
 	pairs := make([]string, 0, 2*len(v))
 	for name, secret := range v {

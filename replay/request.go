@@ -2,7 +2,6 @@ package replay
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -227,7 +227,7 @@ func cut(e *transcript.Exchange, body []byte, plain bool) bool {
 			return true
 		}
 	}
-	return plain && e.Dialect != transcript.Unknown && !json.Valid(body)
+	return plain && e.Dialect != transcript.Unknown && !rawjson.Valid(body)
 }
 
 // SendTo sends the request to another server: scheme and host are those of

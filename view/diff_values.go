@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/retake-debugger/retake/analysis"
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -27,7 +28,7 @@ func diffArguments(a, b *transcript.Item) []analysis.Difference {
 
 // quoted returns a JSON value unchanged and any other text as a JSON string.
 func quoted(text []byte) json.RawMessage {
-	if json.Valid(text) {
+	if rawjson.Valid(text) {
 		return text
 	}
 	q, err := json.Marshal(string(text))

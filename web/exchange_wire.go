@@ -106,11 +106,8 @@ func newOnly(n *view.NewPart, download string) *newPart {
 	if n == nil {
 		return nil
 	}
-	text, _ := indent(string(n.JSON))
-	if text == "" {
-		text = string(n.JSON)
-	}
-	return &newPart{*n, whole(transcript.Head(text, bodyShown), len(text), download)}
+	v, _ := laidOut(n.JSON, download)
+	return &newPart{*n, v}
 }
 
 func newWirePage(h exchangeHead, x *view.Exchange, bodies history.Bodies) *wirePage {
@@ -140,8 +137,8 @@ func newSide(name, start string, m *view.Message, body []byte, download string) 
 	}
 	if text := transcript.Head(string(body[:min(len(body), 2*bodyShown)]), bodyShown); utf8.ValidString(text) {
 		s.Text = whole(text, len(body), download)
-		if pretty, ok := indent(string(body[:min(len(body), 2<<20)])); ok {
-			s.Pretty = whole(transcript.Head(pretty, bodyShown), len(pretty), download)
+		if pretty, ok := laidOut(body, download); ok {
+			s.Pretty = pretty
 		}
 		return s
 	}
@@ -149,6 +146,19 @@ func newSide(name, start string, m *view.Message, body []byte, download string) 
 	s.Text = whole(hex.Dump(body[:min(len(body), hexShown)]), len(body), download)
 	s.Text.Cut = len(body) > hexShown
 	return s
+}
+
+// laidOut shows JSON in lines. ok is false if text is none; then it stands as it is.
+func laidOut(text []byte, download string) (v value, ok bool) {
+	pretty, ok := indent(string(text), bodyShown)
+	if !ok {
+		return whole(transcript.Head(string(text), bodyShown), len(text), download), false
+	}
+	size := len(pretty)
+	if size > bodyShown { // indent stopped there
+		size = max(size, len(text))
+	}
+	return whole(transcript.Head(pretty, bodyShown), size, download), true
 }
 
 func whole(text string, size int, download string) value {

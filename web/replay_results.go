@@ -12,6 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
@@ -199,7 +200,7 @@ func (p *replayPage) edits(c *gin.Context) (list []typedEdit) {
 		}
 		if args, ok := c.GetPostForm("args." + number); ok && f.HasCall {
 			if args, changed := typed(f.Arguments, args); changed {
-				if !json.Valid([]byte(args)) {
+				if !rawjson.Valid([]byte(args)) {
 					p.Wrong = "The arguments of " + oneLine(f.Name, 60) + " are not JSON."
 				}
 				f.Arguments = args

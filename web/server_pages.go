@@ -13,6 +13,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/web/safehtml"
 )
 
@@ -56,7 +57,7 @@ func (s *server) show(c *gin.Context, status int, name string, page any) {
 }
 
 func (s *server) json(c *gin.Context, status int, v any) {
-	body, err := json.Marshal(v)
+	body, err := json.Marshal(rawjson.Shallow(v))
 	if err != nil {
 		s.log.Error("write json", "path", c.Request.URL.Path, "error", err)
 		status, body = http.StatusInternalServerError, []byte(`{"error":"This could not be written as JSON."}`)

@@ -1,12 +1,11 @@
 package web
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/url"
 	"strings"
 
 	"github.com/retake-debugger/retake/analysis"
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/web/safehtml"
 )
@@ -139,7 +138,7 @@ func (b *budget) data(text, whole string, how folding) value {
 // dataOr is data with a form for text that is not JSON and has no form of its own.
 func (b *budget) dataOr(text, whole string, how folding, other safehtml.Form) value {
 	shown, form := text, safehtml.JSON
-	if pretty, ok := indent(text); ok {
+	if pretty, ok := indent(text, maxValue); ok {
 		shown = pretty
 	} else {
 		form = safehtml.FormOf(transcript.Head(text, maxValue))
@@ -155,17 +154,14 @@ func (b *budget) dataOr(text, whole string, how folding, other safehtml.Form) va
 	return v
 }
 
-// indent lays out a JSON object or array. Numbers and strings stay as written.
-func indent(text string) (string, bool) {
+// indent lays out a JSON object or array, and stops when that is more than most bytes.
+func indent(text string, most int) (string, bool) {
 	t := strings.TrimSpace(text)
-	if len(t) < 2 || len(t) > 1<<20 || (t[0] != '{' && t[0] != '[') {
+	if len(t) < 2 || t[0] != '{' && t[0] != '[' {
 		return "", false
 	}
-	var b bytes.Buffer
-	if json.Indent(&b, []byte(t), "", "  ") != nil {
-		return "", false
-	}
-	return b.String(), true
+	out, ok := rawjson.Indent([]byte(t), most+1)
+	return string(out), ok
 }
 
 // itemURL returns the address of one item as plain text. part is text, arguments or

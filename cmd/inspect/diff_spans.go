@@ -5,8 +5,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/clipperhouse/displaywidth"
-
 	"github.com/retake-debugger/retake/analysis"
 )
 
@@ -97,7 +95,7 @@ func wrapPieces(list []piece, columns int) [][]piece {
 		for _, w := range strings.SplitAfter(p.text, " ") {
 			for w != "" {
 				part, width := fitting(w, columns)
-				if used > 0 && used+displaywidth.String(strings.TrimRight(w, " ")) > columns {
+				if used > 0 && !fits(strings.TrimRight(w, " "), columns-used) {
 					lines, line, used = append(lines, line), nil, 0
 				}
 				line, used, w = append(line, piece{part, p.style}), used+width, w[len(part):]

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/retake-debugger/retake/ingest"
 	"github.com/retake-debugger/retake/store"
@@ -83,8 +84,8 @@ func TestRun_OnHostileBodies(t *testing.T) {
 			}
 			mustRun(t, what, h.shown(), path, "show", ref)
 			for _, args := range [][]string{{"show", ref, "--json"}, {"search", h.find, "--json"}, {"export", ref, "--format", "jsonl"}} {
-				if out := mustRun(t, what, `"`, path, args...); !json.Valid([]byte(out)) {
-					t.Errorf("%s: %v prints no JSON", what, args)
+				if out := mustRun(t, what, `"`, path, args...); !json.Valid([]byte(out)) || !utf8.ValidString(out) {
+					t.Errorf("%s: %v prints no JSON in UTF-8", what, args)
 				}
 			}
 			request, err := captures[n-1].Request.Open()

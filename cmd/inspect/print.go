@@ -16,6 +16,7 @@ import (
 	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -24,7 +25,7 @@ import (
 func (a *app) printJSON(v any) error {
 	e := newJSON(a.out)
 	e.SetIndent("", "  ")
-	return e.Encode(v)
+	return e.Encode(rawjson.Shallow(v))
 }
 
 // time formats a time: short for people, RFC 3339 for programs.

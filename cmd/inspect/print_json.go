@@ -17,7 +17,8 @@ func newJSON(w io.Writer) *json.Encoder {
 }
 
 // controlEscaper escapes U+007F to U+009F and bidirectional controls in JSON, where
-// they occur only in strings. No write may end within a character: encoding/json
+// they occur only in strings, and puts U+FFFD for bytes that are not UTF-8, which
+// recorded JSON may have: the document has to be UTF-8. No write may end within a character: encoding/json
 // writes whole documents.
 type controlEscaper struct{ io.Writer }
 
@@ -30,7 +31,7 @@ func (c controlEscaper) Write(document []byte) (int, error) {
 			continue
 		}
 		r, n := utf8.DecodeRune(document[i:])
-		if r <= 0x9f || unicode.Is(unicode.Bidi_Control, r) {
+		if r <= 0x9f || r == utf8.RuneError && n == 1 || unicode.Is(unicode.Bidi_Control, r) {
 			out = fmt.Appendf(append(out, document[from:i]...), `\u%04x`, r)
 			from = i + n
 		}

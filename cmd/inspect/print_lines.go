@@ -82,10 +82,6 @@ func (p *printer) lines(text string, indent, most int) (lines []string, more str
 func (p *printer) prose(text string, indent, most int) (lines []string, more string) {
 	var all []string
 	for _, line := range split(text) {
-		if displaywidth.String(line) <= p.room(indent) {
-			all = append(all, line)
-			continue
-		}
 		all = append(all, wrap(line, p.room(indent))...)
 	}
 	if left := len(all) - most; left > 0 && !p.full {
@@ -96,35 +92,41 @@ func (p *printer) prose(text string, indent, most int) (lines []string, more str
 
 // wrap breaks a text into lines of that many columns, at spaces if there are any.
 func wrap(text string, columns int) []string {
-	if displaywidth.String(text) <= columns {
-		return []string{text}
-	}
 	var lines []string
 	start, end, used := 0, 0, 0 // of the current line
 	for w := range strings.SplitAfterSeq(text, " ") {
 		for w != "" {
 			part, width := fitting(w, columns)
-			if used > 0 && used+displaywidth.String(strings.TrimRight(w, " ")) > columns {
+			if used > 0 && !fits(strings.TrimRight(w, " "), columns-used) {
 				lines, start, used = append(lines, text[start:end]), end, 0
 			}
 			end, used, w = end+len(part), used+width, w[len(part):]
 		}
 	}
-	if end > start {
+	if end > start || len(lines) == 0 {
 		lines = append(lines, text[start:end])
 	}
 	return lines
 }
 
-// fitting returns the part of a word that fits into a line, and its width.
+// fitting returns the part of a word that fits into a line, at least one character,
+// and its width. It reads no further, so that a word of a megabyte costs its length
+// and not the square of it.
 func fitting(w string, columns int) (part string, width int) {
-	if width = displaywidth.String(w); width <= columns {
-		return w, width
+	end := 0
+	for g := displaywidth.StringGraphemes(w); g.Next(); end += len(g.Value()) {
+		if end > 0 && width+g.Width() > columns {
+			break
+		}
+		width += g.Width()
 	}
-	if part = displaywidth.TruncateString(w, columns, ""); part == "" {
-		return w, width
-	}
-	return part, displaywidth.String(part)
+	return w[:end], width
+}
+
+// fits reports whether a text is at most that many columns wide.
+func fits(text string, columns int) bool {
+	part, width := fitting(text, columns)
+	return len(part) == len(text) && width <= columns
 }
 
 // split returns the lines of a recorded text, with control characters made visible.

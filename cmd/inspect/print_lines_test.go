@@ -39,4 +39,10 @@ func TestWrap_BreaksAtSpacesAndLosesNothing(t *testing.T) {
 			t.Errorf("%q: %q loses something", text, got)
 		}
 	}
+	for _, unit := range []string{"宽", "x", "👩‍👩‍👧 ", "e\u0301", " "} { // takes minutes where each line reads to the end
+		text := strings.Repeat(unit, 500_000)
+		if got := wrap(text, 80); strings.Join(got, "") != text {
+			t.Errorf("%d lines of %q lose something", len(got), unit)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/retake-debugger/retake/analysis"
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/replay"
 	"github.com/retake-debugger/retake/transcript"
 )
@@ -32,7 +33,7 @@ func (a *app) printDryRun(req *replay.Request) error {
 	diff, ok := analysis.DiffJSON(req.Recorded, req.Body)
 	if a.json {
 		out := dryRun{Request: body, Diff: diff, Edits: req.Edits}
-		if !json.Valid(body) {
+		if !rawjson.Valid(body) {
 			text, err := json.Marshal(string(body))
 			if err != nil {
 				return fmt.Errorf("write request: %w", err)

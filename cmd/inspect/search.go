@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
@@ -226,9 +225,9 @@ func onLine(s string) string {
 
 // cutLeft keeps the last columns of a line.
 func cutLeft(s string, columns int) string {
-	for displaywidth.String(s) > columns && s != "" {
-		_, n := utf8.DecodeRuneInString(s)
-		s = s[n:]
+	over, from := displaywidth.String(s)-columns, 0
+	for g := displaywidth.StringGraphemes(s); over > 0 && g.Next(); over -= g.Width() {
+		from += len(g.Value())
 	}
-	return s
+	return s[from:]
 }

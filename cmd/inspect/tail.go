@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 	"github.com/retake-debugger/retake/view"
 )
@@ -215,4 +216,4 @@ func (t *tailer) clip(text string, indent int) string {
 }
 
 // jsonLine writes a document on its own line.
-func (a *app) jsonLine(v any) error { return newJSON(a.out).Encode(v) }
+func (a *app) jsonLine(v any) error { return newJSON(a.out).Encode(rawjson.Shallow(v)) }

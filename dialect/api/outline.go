@@ -64,7 +64,7 @@ func (c *indexer) member(a *API, m *Memory) (v member, ok bool) {
 	case large && c.Text[start] == '[':
 		ok = c.elements(&v, m.trail(Series{a.Name, string(v.name), false}))
 	default:
-		ok = c.ReadValue(1)
+		ok = c.ReadValue()
 	}
 	v.value = c.Text[start:c.At:c.At]
 	return v, ok
@@ -127,7 +127,7 @@ func (c *indexer) passOver(v *member, t *trail) (more, ok bool) {
 // element reads one value.
 func (c *indexer) element(v *member, t *trail) bool {
 	e := element{Start: c.At, items: 1}
-	if !c.ReadValue(2) {
+	if !c.ReadValue() {
 		return false
 	}
 	t.find(c.Text[e.Start:c.At], &e)

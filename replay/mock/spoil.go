@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/retake-debugger/retake/dialect"
+	"github.com/retake-debugger/retake/rawjson"
 	"github.com/retake-debugger/retake/transcript"
 )
 
@@ -27,7 +28,7 @@ func firstEvents(stream []byte, n int) []byte {
 
 // malform takes from the arguments of calls the brackets that close them.
 func malform(wire []byte) []byte {
-	if json.Valid(wire) {
+	if rawjson.Valid(wire) {
 		return malformed(wire)
 	}
 	var out []byte
@@ -36,7 +37,7 @@ func malform(wire []byte) []byte {
 	each := func(e dialect.Event) {
 		event := wire[from:min(int(e.End), len(wire))]
 		from += len(event)
-		if i := bytes.Index(event, e.Data); i >= 0 && len(e.Data) > 0 && json.Valid(e.Data) {
+		if i := bytes.Index(event, e.Data); i >= 0 && len(e.Data) > 0 && rawjson.Valid(e.Data) {
 			changed := append(append([]byte{}, event[:i]...), malformed(e.Data)...)
 			event = append(changed, event[i+len(e.Data):]...)
 		}
@@ -103,7 +104,7 @@ func unclose(v any, changed *bool) any {
 // of the last call in the request.
 func (a *answer) duplicate(wire []byte) []byte {
 	header := map[string][]string{}
-	if !json.Valid(wire) {
+	if !rawjson.Valid(wire) {
 		header["Content-Type"] = []string{"text/event-stream"}
 	}
 	turn := dialect.Decode(a.dialect, &dialect.Wire{Method: a.r.Method, URL: a.r.URL.RequestURI(), Status: 200, ResponseHeader: header, Request: a.body, Response: wire})
